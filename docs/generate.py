@@ -117,6 +117,16 @@ def columns_table() -> str:
     return "\n".join(lines)
 
 
+def readings_table() -> str:
+    """What whoever changes a reading gains, by its name."""
+    lines = ["| readings whose name begins with | class | what stops who changes them |", "|---|---|---|"]
+    alike: dict[column_protection.Protection, list[str]] = defaultdict(list)
+    for name, protection in column_protection.READINGS.items():
+        alike[protection].append(f"`{name}`")
+    lines += [f"| {', '.join(names)} | {one.by} | {one.why} |" for one, names in alike.items()]
+    return "\n".join(lines)
+
+
 _IN_WORDS = {
     Finding.REFUSED: "failed",
     Finding.NOTHING_YET: "not executed",
@@ -308,6 +318,7 @@ MADE = {
     "slack_control": slack_control_table,
     "alerts": alerts_table,
     "columns": columns_table,
+    "readings": readings_table,
     "answers": answers_tables,
     "rooms": rooms_table,
     "states": states_diagram,

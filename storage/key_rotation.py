@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 from sqlalchemy import Column, ColumnElement, delete, literal, or_, select, update
 
 from storage import tables as t
-from storage.cards import cards
+from storage.cards import api_snapshots, cards
 from storage.errors import Unreadable
 from storage.log_record import on_record
 from storage.master_keys import canaries, does_not_fit, fits_all_the_same, plant_canaries, replant
@@ -130,6 +130,7 @@ async def rewrap(store: Store) -> Rewrapped:
     for signed in SIGNED_TABLES:
         await _without_unreadable(store, partial(signed_rows.sign_again, signed=signed))
     await _without_unreadable(store, cards.sign_again)
+    await _without_unreadable(store, api_snapshots.sign_again)
     for column in SEALED_COLUMNS:
         batch = await _without_unreadable(store, partial(_rewrap_set_aside, column=column))
         moved += batch.moved

@@ -180,6 +180,24 @@ class Store:
                 for kid in set(spoiled).intersection(tx.vault.kids):
                     await master_keys.replant(tx, kid)
                 await master_keys.plant_canaries(tx)
+            await self._sign_readings_once()
+
+    async def _sign_readings_once(self) -> None:
+        """A row that nothing can read is signed by nobody, and keeps nothing else from being signed."""
+        while True:
+            try:
+                async with self.read() as tx:
+                    if not await upgrades.are_readings_unsigned(tx):
+                        return
+                async with self.begin() as tx:
+                    signed = await upgrades.sign_readings_once(tx)
+            except Unreadable as found:
+                if not self.set_aside.has_row(found.row):
+                    raise
+            else:
+                if signed:
+                    self.signed_now = signed + (self.signed_now or 0)
+                return
 
     @property
     def put_back(self) -> dict[str, Contradiction]:

@@ -42,6 +42,7 @@ PURPOSES = frozenset(
         "row_mac",
         "mailbox",
         "shared_look",
+        "reading",
     }
 )
 _KEY_BYTES = 32

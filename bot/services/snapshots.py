@@ -1,7 +1,7 @@
 """What is kept of the API between two readings, with its types: the one place where it becomes JSON and is read back.
 
     ACCOUNT    the float and the card allowance, and how they were over time [GET /me]
-    LEDGER     the sum of the ledger so far, and by how much the float differs from it
+    LEDGER     the sum of the ledger so far, and by how much the float differs from it; signed
     FUNDING    one submission, as the newest of its readings and events shows it
     DECLINES   what an open message about declined purchases counts, by the condition of its alert
 
@@ -92,8 +92,20 @@ class Kind(Generic[T]):
     def _kept(self, found: api_snapshots.Reading) -> Kept[T]:
         return Kept(self.typed(found.value), found.read_at)
 
-    def _stored(self, value: T) -> object:
+    def _stored(self, value: T) -> Any:
         return self._type.dump_python(value, mode="json")
+
+
+class SignedKind(Kind[T]):
+    """One whose values are signed: what somebody else wrote, or left out, is as if it was never read."""
+
+    async def get(self, tx: Tx, program: str, of: str = "") -> Kept[T] | None:
+        found = await api_snapshots.get_signed(tx, program, f"{self._name}{of}")
+        return None if found is None else self._kept(found)
+
+    async def put(self, tx: Tx, program: str, value: T, of: str = "") -> Kept[T]:
+        await api_snapshots.put_signed(tx, program, f"{self._name}{of}", self._stored(value))
+        return Kept(value, tx.now)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +131,8 @@ class Account:
 class Ledger:
     """`rows` and their sum, up to the row `newest`; None and 0 before the ledger was ever read whole.
 
-    `differs_usd`: the float's balance less that sum; None where money moved all the time.
+    `differs_usd`: the float's balance less that sum; None where money moved all the time. `whole_in`: the safe mode in
+    which all of it was read last, by its mark on record; "" = none.
     """
 
     rows: int | None = None
@@ -127,6 +140,7 @@ class Ledger:
     newest: tuple[str, ...] = ()
     whole_at: datetime | None = None
     differs_usd: Decimal | None = None
+    whole_in: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +181,7 @@ class Declines:
 
 
 ACCOUNT = Kind("me", Account)
-LEDGER = Kind("ledger_watch", Ledger)
+LEDGER = SignedKind("ledger_watch", Ledger)
 FUNDING = Kind("funding:", Funding)
 DECLINES = Kind(decline_alerts.COUNTED, Declines)
 

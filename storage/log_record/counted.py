@@ -19,6 +19,7 @@ from bot.domain.money import plain
 from bot.domain.requests import COMMITTED, OPEN, TRANSITIONS, Request, State
 from storage.audit import SIGNED_AGAIN
 from storage.columns import amount_of, time_text
+from storage.log_record.debits import Debits
 from storage.log_record.open_requests import (
     APPROVAL,
     AT_ONCE,
@@ -41,8 +42,8 @@ _HOUR_S = 3600
 class Counted:
     """A request that was approved, and where it stands by its last entry. Lists are not counted, their rows are.
 
-    `usd`: its exposure. `approvers`: Slack ids of all who approved it. `at_once`: it was done without an approval.
-    `digest`: its last fingerprint.
+    `usd`: its exposure. `key`: its idempotency key ("" = an older version recorded it). `approvers`: Slack ids of all
+    who approved it. `at_once`: it was done without an approval. `digest`: its last fingerprint.
     """
 
     kind: str
@@ -56,6 +57,7 @@ class Counted:
     at_once: bool
     state: State
     digest: str
+    key: str = ""
 
     @property
     def is_committed(self) -> bool:
@@ -72,7 +74,8 @@ class Count:
     """What a transaction has counted and leans on, to be held against the log before it ends.
 
     `counts`: does it count a request that is so by the log? Nothing that was approved before `since` does. `expects`:
-    what its row has to say then. `rows`: what the rows said that it found, by id; `read` finds them again.
+    what its row has to say then. `rows`: what the rows said that it found, by id; `read` finds them again. `debits`:
+    those of no request that it has counted, too.
     """
 
     since: datetime
@@ -80,6 +83,7 @@ class Count:
     expects: Callable[[Counted], Any]
     rows: Mapping[str, Any]
     read: Callable[[], Awaitable[Mapping[str, Any]]]
+    debits: Debits | None = None
 
 
 def as_recorded(request: Request, approvers: Collection[str]) -> dict[str, Any]:
@@ -90,6 +94,7 @@ def as_recorded(request: Request, approvers: Collection[str]) -> dict[str, Any]:
         "requester": request.requester,
         "usd": plain(request.exposure_usd.normalize()),
         "asked": time_text(request.created_at),
+        "key": request.key,
         "by": sorted(approvers),
     }
 
@@ -191,6 +196,7 @@ def _approved(entry: EntryOnRequest, body: Mapping[str, Any], at: datetime) -> C
         at_once=entry.action == AT_ONCE,
         state=State(body["state"]),
         digest=body["digest"],
+        key=counts.get("key", ""),
     )
 
 

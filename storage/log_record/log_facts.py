@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 
-from storage.log_record import counted, open_requests
+from storage.log_record import counted, debits, open_requests
 from storage.log_record.open_requests import OpenRequest
 from storage.transaction import Fingerprints
 
@@ -37,6 +37,10 @@ WANTED = frozenset(
         "webhook.secret_dropped",
         "database.restored",
         "database.accepted",
+        debits.FOUND,
+        debits.LISTED,
+        "ledger.begun",
+        "readings.signed",
     }
 )
 """The actions of the entries that tell something here, beside those about requests."""
@@ -85,13 +89,20 @@ class Reset:
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """An older copy was put in place, `at`, and nobody went on with it yet. Numbers and times are as in `SafeMode`."""
+    """An older copy was put in place, `at`, by the entry `seq`, and nobody went on with it yet. The other numbers and
+    times are as in `SafeMode`."""
 
     head_seq: int
     head_at: datetime | None
     anchor_seq: int
     anchor_at: datetime | None
     at: datetime
+    seq: int
+
+    @property
+    def mark(self) -> str:
+        """Tells it from every other one, also of another copy of this database."""
+        return f"{self.seq} {self.at.isoformat()}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +148,9 @@ class LogFacts:
     keyring, whose entries nothing proves until such an entry comes. `fingerprints`: of all entries. `open`: the
     requests that have not ended, by id. `asked`: ids of what waits for a second person's yes. `reset`: the last reset
     of all passkeys, where people were not notified of it. `restored`: of safe mode that nobody left. `secrets`: program
-    -> its webhook secrets. `counted`: what was approved in the last two days.
+    -> its webhook secrets. `counted`: what was approved in the last two days. `debits`: those of which no request
+    knows. `ledgers`: program -> how many rows its ledger had when it was first read here. `readings_signed`: as
+    `rows_signed`, of readings.
     """
 
     seq: int = 0
@@ -161,6 +174,9 @@ class LogFacts:
     restored: Restored | None = None
     secrets: Mapping[str, SecretsOnRecord] = field(default_factory=dict)
     counted: counted.Hours = field(default_factory=dict)
+    debits: debits.Debits = field(default_factory=dict)
+    ledgers: Mapping[str, int] = field(default_factory=dict)
+    readings_signed: int = 0
 
     def and_(self, links: Iterable[LogEntry]) -> LogFacts:
         """With what these entries tell, which come next. What was refused tells nothing."""
@@ -183,6 +199,8 @@ class _Working:
         self._asked, self._reset, self._secrets = set(before.asked), before.reset, dict(before.secrets)
         self._restored = before.restored
         self._counted = counted.Working(before.counted)
+        self._debits, self._ledgers = before.debits, before.ledgers
+        self._readings_signed = before.readings_signed
 
     def take(self, one: LogEntry) -> None:
         if one.action.startswith(open_requests.BEGINS):
@@ -239,9 +257,27 @@ class _Working:
             case "webhook.secret" | "webhook.secret_dropped":
                 self._secret(about, one)
             case "database.restored":
-                self._restored = _restored(one)
+                again = _restored(one)
+                if self._restored is not None:
+                    before, mode = self._restored.seq, again.seq
+                    self._debits = debits.found_again(self._debits, before=before, mode=mode)
+                self._restored = again
             case "database.accepted":
                 self._restored = None
+            case _:
+                self._read_from_the_api(about, one)
+
+    def _read_from_the_api(self, program: str, one: LogEntry) -> None:
+        match one.action:
+            case debits.FOUND:
+                mode = 0 if self._restored is None else self._restored.seq
+                self._debits = debits.and_found(self._debits, one, mode=mode)
+            case debits.LISTED:
+                self._debits = debits.and_listed(self._debits, one)
+            case "ledger.begun":
+                self._ledgers = {program: int(_body(one)["rows"]), **self._ledgers}
+            case "readings.signed":
+                self._readings_signed = one.seq
 
     def _secret(self, program: str, one: LogEntry) -> None:
         before, body = self._secrets.get(program, SecretsOnRecord()), _body(one)
@@ -275,6 +311,9 @@ class _Working:
             restored=self._restored,
             secrets=self._secrets,
             counted=self._counted.hours(),
+            debits=self._debits,
+            ledgers=self._ledgers,
+            readings_signed=self._readings_signed,
         )
 
 
@@ -289,6 +328,7 @@ def _restored(one: LogEntry) -> Restored:
         int(body.get("anchor", head)),
         _time(body.get("anchor_at")),
         datetime.fromisoformat(one.at),
+        one.seq,
     )
 
 

@@ -47,6 +47,15 @@ async def of(tx: Tx) -> LogFacts:
     return found
 
 
+async def known(tx: Tx) -> LogFacts:
+    """As `of`, and without asking the database again: what others have added in the last seconds may lack. For what is
+    only shown, and what is held against the log at the end of the transaction (`Count`)."""
+    found = tx.chain.log
+    if not isinstance(found, LogFacts):
+        return await of(tx)
+    return _with_own(found, [*tx.chain.own, *tx.appended], tx)
+
+
 async def require_fits(tx: Tx) -> None:
     """Does what this transaction adds about requests, and a second person's yes, follow what the log has of them?
 
@@ -83,6 +92,8 @@ async def _require_counted(tx: Tx, before: LogFacts) -> None:
     own = {open_requests.id_of(entry) for entry in tx.appended}
     count: counted.Count
     for count in tx.counted:
+        if count.debits is not None and count.debits != before.debits:
+            raise Stale("Another process has just found debits that nobody here knows. Try again.")
         if not counted.wrong(count, count.rows, before.counted, but=own):
             continue
         # On PostgreSQL others may have gone on since it was counted.

@@ -262,13 +262,6 @@ async def _ask_for_safe_mode(copy: Path, vault: Vault, clock: Clock) -> None:
                 anchor_seq=head.seq,
                 anchor_at=at,
             )
-            await audit.append(
-                tx,
-                actor="system:restore",
-                action=safe_mode.RESTORED,
-                subject="database",
-                body={"head": head.seq, "head_at": at and at.isoformat(), "anchor": head.seq},
-            )
     finally:
         await store.close()
     await asyncio.to_thread(_as_one_file, copy)

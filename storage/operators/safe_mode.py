@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from decimal import Decimal
 
 from sqlalchemy import insert, select, update
 
+from storage import audit
 from storage import tables as t
+from storage.log_record import OrphanDebit, debits, on_record
 from storage.transaction import Tx
-from storage.upsert import insert_new
 
 _COLUMNS = t.safe_mode.c
 _CURRENT = select(t.safe_mode).where(_COLUMNS.left_at.is_(None)).limit(1)
@@ -19,6 +19,9 @@ _ALL = select(t.safe_mode).order_by(_COLUMNS.entered_at)
 #: The entries of the audit chain that say that it began, with where the copy ends, and that people went on with it.
 RESTORED = "database.restored"
 ACCEPTED = "database.accepted"
+ACTOR = "system:restore"
+HOLD = "safe_mode"
+_READS = "system:poller"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,22 +38,6 @@ class SafeMode:
     entered_at: datetime
     voided: int | None
     left_at: datetime | None
-
-
-@dataclass(frozen=True, slots=True)
-class OrphanDebit:
-    """A row of the ledger whose key was made here and belongs to no request. `amount_usd` < 0 left the float.
-
-    `listed_at`: since when people can read of it; None until then."""
-
-    program: str
-    reference: str
-    amount_usd: Decimal
-    kind: str
-    card_id: str | None
-    booked_at: datetime
-    found_at: datetime
-    listed_at: datetime | None = None
 
 
 async def current(tx: Tx) -> SafeMode | None:
@@ -73,21 +60,22 @@ async def enter(
     head_at: datetime | None,
     anchor_seq: int,
     anchor_at: datetime | None,
+    lost: Sequence[str] = (),
+    policy_version: str = "",
     entered_at: datetime | None = None,
 ) -> bool:
     """False where the one in force is of this copy. Of a copy that was made in safe mode it is of an earlier one, and
-    says nothing of what came after it: that one ends, and what it found is found again. `entered_at`: where it began
-    before now.
+    says nothing of what came after it: that one ends, and what it found is found again.
+
+    It goes on record as it begins. `lost`: the hashes of anchors beyond the end of the chain, which keeps them: what
+    was lost is known by them, whatever a clock says. `entered_at`: where it began before now, and is on record already.
     """
-    await tx.hold("safe_mode")
+    await tx.hold(HOLD)
     earlier = await current(tx)
     if earlier is not None and head_seq <= earlier.head_seq:
         return False
     if earlier is not None:
         await leave(tx)
-        o = t.orphan_debit.c
-        its_own = update(t.orphan_debit).where(o.found_at >= earlier.entered_at)
-        await tx.run(its_own.values(found_at=tx.now, listed_at=None))
     row = {
         "id": id_,
         "head_seq": head_seq,
@@ -99,7 +87,27 @@ async def enter(
         "left_at": None,
     }
     await tx.run(insert(t.safe_mode).values(row))
+    if entered_at is None:
+        body = {
+            "head": head_seq,
+            "head_at": _iso(head_at),
+            "anchor": anchor_seq,
+            "anchor_at": _iso(anchor_at),
+            "lost": list(lost),
+        }
+        await audit.append(
+            tx,
+            actor=ACTOR,
+            action=RESTORED,
+            subject="database",
+            body=body,
+            policy_version=policy_version,
+        )
     return True
+
+
+def _iso(at: datetime | None) -> str | None:
+    return at.isoformat() if at else None
 
 
 async def note_voided(tx: Tx, id_: str, voided: int) -> bool:
@@ -116,40 +124,44 @@ async def leave(tx: Tx) -> SafeMode | None:
     return found
 
 
-async def add_orphans(tx: Tx, orphans: Sequence[OrphanDebit]) -> None:
-    """Those that are not known yet. What is found in safe mode counts as found since it began, whatever the clock of
-    this process says."""
-    mode = await current(tx)
-    for orphan in orphans:
-        row = {name: getattr(orphan, name) for name in OrphanDebit.__slots__}
-        if mode is not None:
-            row["found_at"] = max(orphan.found_at, mode.entered_at)
-        await insert_new(tx, t.orphan_debit, row)
+async def add_orphans(tx: Tx, found: Sequence[OrphanDebit], *, are_of_before: bool = False) -> None:
+    """Put those that are not known yet on record, late in the transaction. They are found now, or by an older version
+    before the safe mode in force (`are_of_before`), and listed now if they say that they are."""
+    known = (await on_record.of(tx)).debits if found else {}
+    new = list({one.key: one for one in found if one.key not in known}.values())
+    order = [(one.program, one.listed_at is not None) for one in new]
+    for program, are_listed in dict.fromkeys(order):
+        mine = [one for one, of in zip(new, order, strict=True) if of == (program, are_listed)]
+        for start in range(0, len(mine), debits.A_PIECE):
+            body = debits.as_recorded(
+                mine[start : start + debits.A_PIECE], are_listed=are_listed, are_of_before=are_of_before
+            )
+            subject = f"program:{program}"
+            await audit.append(tx, actor=_READS, action=debits.FOUND, subject=subject, body=body)
 
 
-async def orphans(tx: Tx, *, since: datetime) -> list[OrphanDebit]:
-    """Those that were found from then on, as they were booked."""
-    o = t.orphan_debit.c
-    asked = select(t.orphan_debit).where(o.found_at >= since).order_by(o.booked_at, o.reference)
-    return [OrphanDebit(**row._mapping) for row in (await tx.run(asked)).all()]
+async def orphans(tx: Tx) -> list[OrphanDebit]:
+    """Those that were found in the safe mode in force, as they were booked."""
+    said = await on_record.of(tx)
+    mode = said.restored
+    return debits.in_order(one for one in said.debits.values() if mode is not None and one.mode == mode.seq)
 
 
 async def references(tx: Tx, program: str) -> frozenset[str]:
     """What the ledger calls those of a program that are known."""
-    asked = select(t.orphan_debit.c.reference).where(t.orphan_debit.c.program == program)
-    return frozenset((await tx.run(asked)).scalars())
+    return frozenset(reference for name, reference, _ in (await on_record.of(tx)).debits if name == program)
 
 
-async def is_any_unlisted(tx: Tx) -> bool:
-    """Is there one of which nobody can read yet?"""
-    asked = select(t.orphan_debit.c.reference).where(t.orphan_debit.c.listed_at.is_(None)).limit(1)
-    return (await tx.run(asked)).first() is not None
+async def unlisted(tx: Tx) -> list[OrphanDebit]:
+    """Those of which nobody can read yet, as they were booked."""
+    said = await on_record.of(tx)
+    return debits.in_order(one for one in said.debits.values() if one.debit.listed_at is None)
 
 
-async def take_unlisted(tx: Tx) -> list[OrphanDebit]:
-    """Those of which nobody can read yet, as they were booked; from now on they count as listed. Each is taken once,
-    whichever process asks and whenever it was committed."""
-    o = t.orphan_debit.c
-    taken = update(t.orphan_debit).where(o.listed_at.is_(None)).values(listed_at=tx.now)
-    found = [OrphanDebit(**row._mapping) for row in (await tx.run(taken.returning(t.orphan_debit))).all()]
-    return sorted(found, key=lambda one: (one.booked_at, one.reference))
+async def note_listed(tx: Tx) -> None:
+    """People can read of all of them from now on. Hold `HOLD` from before they were asked for, so that each is listed
+    once, and do this late in the transaction."""
+    known = (await on_record.of(tx)).debits.values()
+    upto = max((one.seq for one in known if one.debit.listed_at is None), default=0)
+    if upto:
+        await audit.append(tx, actor=_READS, action=debits.LISTED, subject="database", body={"upto": upto})

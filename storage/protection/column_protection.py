@@ -111,7 +111,11 @@ _OTHERS: Mapping[str, Mapping[str, Protection]] = {
         ),
     ),
     "orphan_debit": dict.fromkeys(
-        ("program", "reference", "amount_usd", "kind", "card_id", "booked_at", "found_at", "listed_at"), _FACT
+        ("program", "reference", "amount_usd", "kind", "card_id", "booked_at", "found_at", "listed_at"),
+        _harmless(
+            "what an older version has found; the first start of this one puts it on record, and nothing reads it after"
+            " that: limits, the list of safe mode and its sentence are of the audit log"
+        ),
     ),
     "passkey": {
         **dict.fromkeys(("id", "slack_id", "credential_id", "state", "version"), _PASSKEY),
@@ -298,10 +302,7 @@ _OTHERS: Mapping[str, Mapping[str, Protection]] = {
     "card_sync": dict.fromkeys(("program", "synced_at", "count"), _FACT),
     "reading": dict.fromkeys(
         ("program", "name", "value", "read_at"),
-        _harmless(
-            "what was read from the card provider last, or what was reported last; delegations themselves are in the"
-            " reviewed file, and who is in the user groups carries a MAC and a time of its own"
-        ),
+        _harmless("by its name: see the table of readings"),
     ),
     "audit": {
         **dict.fromkeys(
@@ -331,6 +332,62 @@ _OTHERS: Mapping[str, Mapping[str, Protection]] = {
         **dict.fromkeys(("table_name", "row_key", "version"), Protection(Class.SIGNED, "its MAC covers it")),
         "mac": _MAC,
     },
+}
+
+
+_BUILT_UPON = Protection(
+    Class.SIGNED,
+    "its MAC covers it; one that is changed, put back or taken out is built upon no more: all that came in since the"
+    " first reading, which is on record, is looked at again",
+)
+_SEEN = _harmless(
+    "what was reported already: an alert may be hidden or come again, and nothing is sent by it"
+)
+_QUEUED = _harmless("what is to be read soon: it is read a little later or once more")
+_NAMES = _harmless("what names and destinations were last: a change of them is reported again, or not")
+#: Of the table `reading`, by how the name begins that a row has: what somebody gains who writes another value there, a
+#: later or an earlier one, or takes it out.
+READINGS: Mapping[str, Protection] = {
+    "ledger_watch": _BUILT_UPON,
+    "looked_in_safe_mode": Protection(
+        Class.SIGNED,
+        "its MAC covers it; without it what was seen in an earlier safe mode is taken for new, and safe mode begins"
+        " again",
+    ),
+    "look:": Protection(Class.SIGNED, "its MAC covers it with a time, which is over within seconds"),
+    "me": _FACT,
+    "funding:": _FACT,
+    "funding_watch": _SEEN,
+    "card_watch": _SEEN,
+    "float_watch": _SEEN,
+    "seen:": _SEEN,
+    "alert:": _SEEN,
+    "others_reported": _SEEN,
+    "refused_deliveries:": _SEEN,
+    "owed_card:": _QUEUED,
+    "owed_balance:": _QUEUED,
+    "owed_account": _QUEUED,
+    "polled:": _harmless("when something was read last, for people"),
+    "digest": _harmless("the digest of a day is posted once more or not, and may say something wrong"),
+    "webhook_repeated": _harmless(
+        "that deliveries come: a form says so to people, as do the events that were stored"
+    ),
+    "slack_names": _harmless("a name that was resolved once keeps the id that the audit log has"),
+    "delegations": _harmless("what was reported last; delegations themselves are in the reviewed file"),
+    "relay_destinations": _NAMES,
+    "held_since_start": _harmless(
+        "what other processes and messages say of why sending waits; each process holds by its own memory"
+    ),
+    "request_unseen/": _harmless(
+        "that nothing more is sent of a request whose message a start did not find in Slack, after an older copy was"
+        " put in place; whoever takes it out has that request sent as it was approved"
+    ),
+    "slack_unread_since": _harmless(
+        "where a start looks in Slack for what an older copy does not know; anchors outside the database show it, too"
+    ),
+    "channels_named": _harmless(
+        "where a start looks in Slack beside the channels of the settings; anchors outside the database show it, too"
+    ),
 }
 
 

@@ -13,8 +13,10 @@ from sqlalchemy import select, update
 
 from storage import audit, master_keys
 from storage import tables as t
+from storage.cards import api_snapshots
 from storage.errors import CannotOpen, ChangedOutside
-from storage.log_record import on_record
+from storage.log_record import OrphanDebit, on_record
+from storage.operators import safe_mode
 from storage.protection import PAUSE, signed_rows
 from storage.sealed_columns import PROGRAM_KEY
 from storage.transaction import Tx
@@ -24,6 +26,7 @@ log = logging.getLogger("countersign.storage")
 
 SIGNED = "rows.signed"
 _SUBJECT = "database"
+_D = t.orphan_debit.c
 
 
 async def sign_once(tx: Tx) -> int:
@@ -62,3 +65,32 @@ async def _bind_key(tx: Tx, name: str) -> None:
         return  # bound already, or changed: then it is refused where it is used
     bound = PROGRAM_KEY.ref(name, row.key_version, row.base_url)
     await tx.run(update(t.program).where(p.name == name).values(sealed_key=tx.vault.seal(key, bound)))
+
+
+async def are_readings_unsigned(tx: Tx) -> bool:
+    """Is there a reading without the signature that it is to have, or a debit in the table of before they were on
+    record?"""
+    is_any = (await tx.run(select(_D.reference).limit(1))).first() is not None
+    return is_any or await api_snapshots.is_any_unsigned(tx)
+
+
+async def sign_readings_once(tx: Tx) -> int | None:
+    """Sign the readings that are signed since this version, and put the debits of which no request knows on record;
+    returns how many there were, None where that was done before: what has no signature then counts for nothing.
+
+    Raises `LogNotWhole`.
+    """
+    said = await on_record.of(tx)
+    if said.readings_signed:
+        return None
+    count = await api_snapshots.sign_unsigned(tx)
+    rows = (await tx.run(select(t.orphan_debit).order_by(_D.found_at, _D.reference, _D.kind))).all()
+    found = [OrphanDebit(**row._mapping) for row in rows]
+    mode = await safe_mode.current(tx)
+    before = [one for one in found if mode is not None and one.found_at < mode.entered_at]
+    await safe_mode.add_orphans(tx, before, are_of_before=True)
+    await safe_mode.add_orphans(tx, [one for one in found if one not in before])
+    body = {"readings": count, "debits": len(found)}
+    await audit.append(tx, actor="system:storage", action="readings.signed", subject=_SUBJECT, body=body)
+    log.info("storage.readings_signed", extra={"rows": count + len(found)})
+    return count + len(found)

@@ -7,22 +7,18 @@ who approved them is not known, so they count for everybody: a limit may refuse 
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
-from sqlalchemy import bindparam, select
+from sqlalchemy import select
 
 from bot.domain.money import exact_sum, ledger_text
-from bot.domain.requests import COMMITTED
 from storage import tables as t
+from storage.log_record import LogFacts
 from storage.transaction import Tx, one_of
 
-_O, _R = t.orphan_debit.c, t.request.c
-_SINCE = select(_O.reference, _O.amount_usd, _O.card_id, _O.booked_at).where(_O.booked_at >= bindparam("at"))
-_WITHIN = _SINCE.where(_O.booked_at < bindparam("until"))
-_BY_KEY = one_of(select(_R.key, _R.state), _R.key)
+_KEYS = one_of(select(t.request.c.key), t.request.c.id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,15 +30,16 @@ class LostDebit:
     card_id: str
 
 
-async def since(tx: Tx, at: datetime, *, until: datetime | None = None) -> list[LostDebit]:
-    """Those that were booked from then on, and before `until`, as far as the ledger was read."""
-    asked = _SINCE if until is None else _WITHIN
-    rows = (await tx.run(asked, {"at": at, "until": until})).all()
+async def since(tx: Tx, said: LogFacts, at: datetime, *, until: datetime | None = None) -> list[LostDebit]:
+    """Of those on record the ones that were booked from then on, and before `until`."""
     by_key: dict[str, list[LostDebit]] = {}
-    for row in rows:
+    for one in said.debits.values():
+        row = one.debit
+        if row.booked_at < at or (until is not None and row.booked_at >= until):
+            continue
         found = LostDebit(row.booked_at, -row.amount_usd, row.card_id or "")
         by_key.setdefault(ledger_text.key_in(row.reference), []).append(found)
-    approved = await _approved(tx, by_key) if by_key else frozenset()
+    approved = await _approved(tx, said) if by_key else frozenset()
     lost = [_of_one_key(found) for key, found in by_key.items() if key not in approved]
     return [one for one in lost if one.usd > 0]
 
@@ -52,7 +49,10 @@ def _of_one_key(found: list[LostDebit]) -> LostDebit:
     return LostDebit(first.at, exact_sum(one.usd for one in found), first.card_id)
 
 
-async def _approved(tx: Tx, keys: Collection[str]) -> frozenset[str]:
-    """Of these keys those whose request counts by itself, as it was approved again since."""
-    found = await tx.run_among(_BY_KEY, keys)
-    return frozenset(one.key for one in found if one.state in COMMITTED)
+async def _approved(tx: Tx, said: LogFacts) -> frozenset[str]:
+    """The keys of requests that count by themselves, as they were approved again since: by the log, which has those of
+    two days. An older version recorded no key; that is in the row."""
+    counting = {id_: one for hour in said.counted.values() for id_, one in hour.items() if one.is_committed}
+    of_before = [id_ for id_, one in counting.items() if not one.key]
+    rows = await tx.run_among(_KEYS, of_before) if of_before else ()
+    return frozenset([*(one.key for one in counting.values()), *(one.key for one in rows)])

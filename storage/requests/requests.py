@@ -60,7 +60,7 @@ from bot.domain.requests import (
 )
 from storage import tables as t
 from storage.columns import UtcDateTime, json_text
-from storage.log_record import Count, Counted, open_requests
+from storage.log_record import Count, Counted, on_record, open_requests
 from storage.protection import DETAILS_LINK
 from storage.requests import lost_debits, request_search, unseen
 from storage.requests.frozen import Frozen, opened
@@ -469,12 +469,13 @@ async def expiring(tx: Tx, last: Request | None = None) -> list[Request]:
     return await request_search.rows(tx, _EXPIRING_AFTER, {**values, "at": last.created_at, "id": last.id})
 
 
-async def failed_in_doubt(tx: Tx, *, since: datetime) -> list[Request]:
+async def failed_in_doubt(tx: Tx, *, since: datetime, also: Collection[str] = ()) -> list[Request]:
     """Failed, and it may have been carried out late.
 
-    Given up since then although an attempt's outcome was never known, or due for another look (`look_again`).
+    Given up since then although an attempt's outcome was never known, or due for another look (`look_again`); and
+    those with an id in `also`, whatever their rows say of that.
     """
-    return await request_search.rows(tx, _failed_in_doubt(), {"since": since})
+    return await request_search.rows(tx, _failed_in_doubt(), {"since": since, "also": list(also)})
 
 
 @cache
@@ -487,7 +488,8 @@ def _failed_in_doubt() -> Select[Any]:
     either = union(
         select(row.id).where(*for_doubt), select(row.id).where(row.state == State.FAILED, *for_look)
     )
-    failed = select(*COLUMNS).where(row.state == State.FAILED, row.id.in_(either))
+    among = or_(row.id.in_(either), row.id.in_(bindparam("also", expanding=True)))
+    failed = select(*COLUMNS).where(row.state == State.FAILED, among)
     return failed.order_by(row.finished_at, row.id).limit(500)
 
 
@@ -588,8 +590,9 @@ async def grants(
         return Grant(one.approved_at, one.usd, one.subject, one.requester, approvers)
 
     rows = await read()
-    lean_on(tx, Count(since, counts, expects, rows, read))
-    lost = await lost_debits.since(tx, since, until=until)
+    said = await on_record.known(tx)
+    lean_on(tx, Count(since, counts, expects, rows, read, said.debits))
+    lost = await lost_debits.since(tx, said, since, until=until)
     return Grants(tuple(rows.values()), tuple(Grant(one.at, one.usd, one.card_id) for one in lost))
 
 

@@ -67,7 +67,7 @@ async def test_a_form_that_was_filled_becomes_a_request_in_two_transactions(worl
         request = await requests.submit(world.core, draft.id, ALICE)
 
     assert request.id != before.id
-    assert (cost.writes, cost.reads, len(cost.statements), len(cost.api_calls)) == (2, 2, 27, 2), cost.shown()
+    assert (cost.writes, cost.reads, len(cost.statements), len(cost.api_calls)) == (2, 2, 25, 2), cost.shown()
 
 
 async def test_an_approval_costs_two_transactions_and_one_look_at_the_groups(world: World) -> None:
@@ -79,7 +79,7 @@ async def test_an_approval_costs_two_transactions_and_one_look_at_the_groups(wor
     with counted(world) as cost:
         await approvals.approve(world.core, request.id, BOB, shown_digest=request.digest)
 
-    assert (cost.writes, cost.reads, len(cost.statements), len(cost.api_calls)) == (2, 1, 15, 0), cost.shown()
+    assert (cost.writes, cost.reads, len(cost.statements), len(cost.api_calls)) == (2, 1, 14, 0), cost.shown()
     assert sorted(cost.slack) == ["actor", "actor", "each"], "the clicker, the requester and the groups"
 
 

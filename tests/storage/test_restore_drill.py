@@ -104,7 +104,7 @@ async def test_every_debit_that_an_older_copy_does_not_know_is_found_and_nothing
     async with world.store.read() as tx:
         mode = await rows.current(tx)
         assert mode is not None
-        orphans = await safe_mode.orphans_of(tx, mode)
+        orphans, _ = await safe_mode._found_in(tx)
         (alert,) = [one for one in await alert_rows.open_ones(tx) if one.kind == "older_copy"]
         lines = select(tables.alert_thread_line.c.text).where(tables.alert_thread_line.c.alert_id == alert.id)
         listed = list((await tx.run(lines)).scalars())

@@ -113,9 +113,8 @@ async def in_force(world: World) -> bool:
 
 async def orphans_of(world: World) -> list[OrphanDebit]:
     async with world.store.read() as tx:
-        mode = await rows.current(tx)
-        assert mode is not None
-        return await safe_mode.orphans_of(tx, mode)
+        assert await rows.current(tx) is not None
+        return (await safe_mode._found_in(tx))[0]
 
 
 def orphan(number: int, **changes: object) -> OrphanDebit:

@@ -116,7 +116,8 @@ ROWS_SIGNED = AlertKind(
         Severity.WARNING,
         "The rows of an older database were signed: {rows}",
         "Countersign now trusts what the database holds about who gets one-time codes, pauses, confirmations, mute"
-        " rules and links. This happens once. Compare `/countersign people` with what you expect.",
+        " rules, links, and how far ledgers were read. This happens once. Compare `/countersign people` with what you"
+        " expect.",
     ),
 )
 

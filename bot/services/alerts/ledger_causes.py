@@ -7,7 +7,7 @@ kind is called, nobody here can explain.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from bot import operations
 from bot.domain.money import ledger_text
@@ -18,7 +18,7 @@ from bot.partner.models import LedgerEntry
 from bot.services.alerts import funding_rules
 from bot.services.core import Core
 from storage.cards import cards
-from storage.requests import request_search, requests
+from storage.requests import requests
 from storage.transaction import Tx
 
 # Kinds of ledger rows that, where they take, take back what came in.
@@ -27,10 +27,10 @@ _UNDER_WAY = frozenset({State.EXECUTING, State.UNRESOLVED})
 
 
 async def unexplained(
-    tx: Tx, core: Core, program: str, fresh: Sequence[LedgerEntry]
+    tx: Tx, core: Core, program: str, fresh: Sequence[LedgerEntry], known: Collection[str]
 ) -> tuple[list[LedgerEntry], list[LedgerEntry]]:
-    """Of these rows those with a key of ours that no request has, and those that take from the float without cause."""
-    known = await request_search.by_key(tx, {ledger_text.key_in(entry.reference) for entry in fresh})
+    """Of these rows those with a key of ours that no request has, and those that take from the float without cause.
+    `known`: the keys of requests."""
     unknown = [entry for entry in fresh if ledger_text.key_in(entry.reference) not in known]
     orphans = [entry for entry in unknown if core.ids.made(ledger_text.key_in(entry.reference))]
     falls = [entry for entry in unknown if entry.amount_usd < 0 and entry not in orphans]

@@ -3,16 +3,19 @@
 A short ledger is read whole each time. Of a long one only what came in since is read, on top of the sum so far; the
 newest row of that sum must still stand where it did, and once a day all of it is read again. In safe mode all of it is
 read once: debits of requests that the copy does not know may stand anywhere.
+
+How far it was read is signed, and that it was read at all is on record: where somebody changed the one or took it out,
+all that came in since the first reading is looked at again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from decimal import Decimal
 
-from bot.domain.alerts import float_alerts
+from bot.domain.alerts import float_alerts, request_alerts
 from bot.domain.money import exact_sum, format_usd, ledger_text
 from bot.domain.requests import RETURNED, Request, State
 from bot.outcomes import timing
@@ -25,8 +28,9 @@ from bot.services.alerts import ledger_causes, unsent_debits
 from bot.services.alerts import lifecycle as alerts
 from bot.services.alerts.unsent_debits import in_a_line, orphan
 from bot.services.core import Core
-from bot.services.requests import batch_rows
+from bot.services.requests import batch_rows, has_its_digest
 from bot.services.snapshots import Kept, Ledger
+from storage.log_record import on_record
 from storage.operators import SafeMode, safe_mode
 from storage.requests import request_search, requests
 from storage.transaction import Tx
@@ -60,44 +64,60 @@ async def compare(core: Core, program: str) -> None:
     async with core.store.read() as tx:
         kept = await snapshots.LEDGER.get(tx, program)
         mode = await safe_mode.current(tx)
+        mark = "" if mode is None else await mark_of(tx, mode)
+        begun_with = None if kept is not None else (await on_record.of(tx)).ledgers.get(program)
+    is_changed = begun_with is not None
+    if begun_with is not None:
+        kept = Kept(Ledger(begun_with), core.clock.now())
     first, balance_usd = await _as_of_one_moment(partner)
-    if mode is not None and not is_whole_since(kept, mode.entered_at):
+    if mode is not None and not is_whole_in(kept, mark):
         found = await _read_after_restore(core, partner, first, kept, mode)
     else:
         found = await _summed(core, partner, first, kept)
         found.watched = len(found.fresh) if _is_baseline(kept) else 0
-    if mode is not None:  # what is read in safe mode is read since it began, whatever the clock said then
-        found.whole_at = max(found.whole_at, mode.entered_at)
+        mark = kept.value.whole_in if kept else mark
     async with core.store.begin() as tx:
         await _explain(tx, core, program, found.fresh, watched=found.fresh[: found.watched])
         differs_usd = None if balance_usd is None else balance_usd - found.total_usd
-        await snapshots.LEDGER.put(tx, program, _kept(found, differs_usd))
+        await snapshots.LEDGER.put(tx, program, _kept(found, differs_usd, mark))
         if balance_usd is not None and differs_usd is not None:
             await _add_up(tx, core, program, found.total_usd, balance_usd, kept)
+        if is_changed:
+            await _tell_of_change(tx, core, program)
+        if program not in (await on_record.known(tx)).ledgers:
+            about, body = f"program:{program}", {"rows": found.rows}
+            await audit.record(tx, core, "system:poller", "ledger.begun", about, body)
 
 
 async def is_begun(core: Core, program: str) -> bool:
     """Was the ledger ever read here, and the whole of it if in safe mode? What comes in from then on is reported."""
     async with core.store.read() as tx:
         kept, mode = await snapshots.LEDGER.get(tx, program), await safe_mode.current(tx)
-    return _is_baseline(kept) and (mode is None or is_whole_since(kept, mode.entered_at))
+        return _is_baseline(kept) and (mode is None or is_whole_in(kept, await mark_of(tx, mode)))
+
+
+async def _tell_of_change(tx: Tx, core: Core, program: str) -> None:
+    what = (
+        f"how far the ledger of {program} was read; what came in since its first reading was looked at again"
+    )
+    said = request_alerts.CHANGED_OUTSIDE.says("rows", what=what)
+    condition = request_alerts.CHANGED_OUTSIDE.condition(f"ledger:{program}")
+    await alerts.keep(tx, core, said, condition=condition, subject=program, program=program)
 
 
 def _is_baseline(kept: Kept[Ledger] | None) -> bool:
     return kept is not None and kept.value.rows is not None
 
 
-def is_whole_since(kept: Kept[Ledger] | None, at: datetime) -> bool:
-    """Was all of it read since then?"""
-    return kept is not None and kept.value.whole_at is not None and kept.value.whole_at >= at
+async def mark_of(tx: Tx, mode: SafeMode) -> str:
+    """By which a reading says that it was made in this safe mode: of the audit log, as nobody else can write it."""
+    restored = (await on_record.of(tx)).restored
+    return mode.id if restored is None else restored.mark
 
 
-async def forget_reading(tx: Tx, program: str) -> None:
-    """All of it has to be read again: what this copy of the database knows of a reading is of before, whatever time the
-    machine had then."""
-    kept = await snapshots.LEDGER.get(tx, program)
-    if kept is not None:
-        await snapshots.LEDGER.put(tx, program, replace(kept.value, whole_at=None))
+def is_whole_in(kept: Kept[Ledger] | None, mark: str) -> bool:
+    """Was all of it read in the safe mode of this mark?"""
+    return kept is not None and kept.value.whole_in == mark
 
 
 async def since_last_reading(
@@ -187,8 +207,8 @@ async def _read_after_restore(
     return found
 
 
-def _kept(found: _Sum, differs_usd: Decimal | None) -> Ledger:
-    return Ledger(found.rows, found.total_usd, found.newest, found.whole_at, differs_usd)
+def _kept(found: _Sum, differs_usd: Decimal | None, mark: str) -> Ledger:
+    return Ledger(found.rows, found.total_usd, found.newest, found.whole_at, differs_usd, mark)
 
 
 def _may_need_a_cause(entry: LedgerEntry) -> bool:
@@ -209,17 +229,21 @@ async def _explain(
         tx, [known[key] for key in unsent_debits.moving(fresh) & known.keys()], {State.FAILED}
     )
     await requests.look_again(tx, known.values(), {State.UNRESOLVED})
+    edited = set[str]()  # somebody wrote the key into its row, for instance: it explains nothing
     for key, request_id in known.items():
         rows = [e for e in fresh if ledger_text.key_in(e.reference) == key]
         for entry in rows:
             if entry.amount_usd < 0:
                 core.traces.since(request_id, "Debit in the ledger", entry.created_at, kind=entry.kind)
         request = await requests.get(tx, request_id)
-        if request is not None and await unsent_debits.was_not_sent(tx, core, request_id):
+        if request is not None and not has_its_digest(tx.vault, request, as_proof=True):
+            edited.add(key)
+        elif request is not None and await unsent_debits.was_not_sent(tx, core, request_id):
             await unsent_debits.tell(tx, core, request, rows)
-    await unsent_debits.count_of_failed(tx, program, fresh)
+    known = {key: request_id for key, request_id in known.items() if key not in edited}
     await _tell_of_returns(tx, core, fresh, known)
-    orphans, foreign = await ledger_causes.unexplained(tx, core, program, fresh)
+    await unsent_debits.count_of_failed(tx, program, fresh)
+    orphans, foreign = await ledger_causes.unexplained(tx, core, program, fresh, known)
     # In safe mode they are expected, and its own alert lists them.
     is_listed = await safe_mode.current(tx) is not None
     listed_at = None if is_listed else tx.now

@@ -69,10 +69,6 @@ def moving(entries: Sequence[LedgerEntry]) -> set[str]:
 async def tell(tx: Tx, core: Core, request: Request, rows: Sequence[LedgerEntry]) -> None:
     """People of these rows of one request, for which nothing was sent from here. Their debits count towards the limits,
     and they are reported here; in safe mode its alert lists them with what has no request."""
-    listed_at = tx.now if await safe_mode.current(tx) is None else None  # its alert lists them, too
-    await safe_mode.add_orphans(
-        tx, [orphan(request.program, e, found_at=tx.now, listed_at=listed_at) for e in rows]
-    )
     usd = -exact_sum(entry.amount_usd for entry in rows)
     if request.state in UNSENT | {State.EXECUTING}:
         changes = planning.doubts(request, tx.now, of_a_copy=False)
@@ -91,6 +87,10 @@ async def tell(tx: Tx, core: Core, request: Request, rows: Sequence[LedgerEntry]
         await outbox_messages.line(tx, core, request, "debited")
         await outbox_messages.tell_requester(tx, core, request, "", is_loud=True)
         await batch_rows.row_changed(tx, core, request)
+    listed_at = tx.now if await safe_mode.current(tx) is None else None  # its alert lists them, too
+    await safe_mode.add_orphans(
+        tx, [orphan(request.program, e, found_at=tx.now, listed_at=listed_at) for e in rows]
+    )
     said = float_alerts.unsent(
         request.program,
         [in_a_line(entry) for entry in rows],

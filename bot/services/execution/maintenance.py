@@ -9,6 +9,7 @@ from datetime import timedelta
 from bot.domain import shared_work
 from bot.domain.alerts import people_alerts
 from bot.domain.errors import CountersignError, Stale, UnknownName
+from bot.domain.money import ledger_text
 from bot.domain.requests import REOPENED_AT, Event, Request, State
 from bot.domain.sentences import Lines
 from bot.operations import Look
@@ -20,7 +21,8 @@ from bot.services.execution import effect_writer, evidence
 from bot.services.operators import delegations, people_watch
 from bot.services.requests import resolved_as
 from storage.events import relay, webhook_secrets
-from storage.requests import attempts, drafts, requests
+from storage.log_record import on_record
+from storage.requests import attempts, drafts, request_search, requests
 from storage.transaction import Tx
 
 log = logging.getLogger("countersign.upkeep")
@@ -61,10 +63,14 @@ async def _purge_one(tx: Tx, core: Core, request_id: str) -> None:
 
 
 async def sweep_late_landings(core: Core) -> None:
-    """Requests given up as failed without proof are looked up again for 48 hours; later, where the ledger shows that
-    something of theirs moved (`ledger_rules`)."""
+    """Requests given up as failed without proof are looked up again for 48 hours, and for as long those of which the
+    audit log has a debit; later, where the ledger shows that something of theirs moved (`ledger_rules`)."""
     async with core.store.read() as tx:
-        failed = await requests.failed_in_doubt(tx, since=tx.now - timing.LATE_LANDING_FOR)
+        since = tx.now - timing.LATE_LANDING_FOR
+        found = [one.debit for one in (await on_record.known(tx)).debits.values()]
+        keys = {ledger_text.key_in(one.reference) for one in found if one.found_at >= since}
+        moved = (await request_search.by_key(tx, keys)).values() if keys else ()
+        failed = await requests.failed_in_doubt(tx, since=since, also=moved)
     for request in failed:
         # A switch that somebody has set since reads just like one that was carried out late.
         handling = core.kinds[request.kind].handling

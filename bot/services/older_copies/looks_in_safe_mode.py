@@ -25,7 +25,7 @@ _LOST_MOST = 20_000
 
 async def is_noted(tx: Tx, mode: SafeMode, what: str) -> bool:
     """Was a look at `what` (a program, or `SLACK`) noted in this safe mode?"""
-    kept = await api_snapshots.get(tx, what, _LOOKED)
+    kept = await api_snapshots.get_signed(tx, what, _LOOKED)
     return kept is not None and kept.value["mode"] == mode.id
 
 
@@ -37,7 +37,7 @@ async def note_ledger(tx: Tx, program: str, found: Sequence[LedgerEntry]) -> Non
         await safe_mode.add_orphans(
             tx, [unsent_debits.orphan(program, one, found_at=tx.now, listed_at=None) for one in found]
         )
-        await api_snapshots.put(tx, program, _LOOKED, {"mode": mode.id})
+        await api_snapshots.put_signed(tx, program, _LOOKED, {"mode": mode.id})
 
 
 async def note_slack(tx: Tx, found: Sequence[datetime], beyond: Sequence[Anchor]) -> None:
@@ -49,12 +49,12 @@ async def note_slack(tx: Tx, found: Sequence[datetime], beyond: Sequence[Anchor]
         until = max([*found, *([before] if before else [])], default=None)
         lost = [*await _lost_hashes(tx), *(one.hash for one in beyond)][-_LOST_MOST:]
         value = {"mode": mode.id, "until": until.isoformat() if until else "", "lost": lost}
-        await api_snapshots.put(tx, SLACK, _LOOKED, value)
+        await api_snapshots.put_signed(tx, SLACK, _LOOKED, value)
 
 
 async def lost_messages_until(tx: Tx) -> datetime | None:
     """By Slack's clock: the newest message that was lost with an earlier copy, as far as a look has seen it."""
-    kept = await api_snapshots.get(tx, SLACK, _LOOKED)
+    kept = await api_snapshots.get_signed(tx, SLACK, _LOOKED)
     return datetime.fromisoformat(kept.value["until"]) if kept is not None and kept.value["until"] else None
 
 
@@ -65,5 +65,5 @@ async def without_lost(tx: Tx, beyond: Sequence[Anchor]) -> list[Anchor]:
 
 
 async def _lost_hashes(tx: Tx) -> list[str]:
-    kept = await api_snapshots.get(tx, SLACK, _LOOKED)
+    kept = await api_snapshots.get_signed(tx, SLACK, _LOOKED)
     return list(kept.value["lost"]) if kept is not None else []

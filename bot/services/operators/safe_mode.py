@@ -40,7 +40,7 @@ from storage.transaction import Tx
 
 log = logging.getLogger("countersign.safe_mode")
 
-ACTOR = "system:restore"
+ACTOR = safe_mode.ACTOR
 _REASON = "an older copy of the database was put in place"
 _NOT_CONFIRMED = (
     "Void: an older copy of the database was put in place. This may have been answered since the copy was made."
@@ -75,21 +75,20 @@ async def enter(
     lost: Sequence[str] = (),
 ) -> None:
     """The audit chain ends at `head`, number and time, and is known to have gone on to `anchor`. `lost`: the hashes
-    of anchors beyond its end. The chain keeps them: what was lost is known by them, whatever a clock says.
+    of anchors beyond its end.
     """
     async with core.store.begin() as tx:
         if not await safe_mode.enter(
-            tx, core.ids.ulid(), head_seq=head[0], head_at=head[1], anchor_seq=anchor[0], anchor_at=anchor[1]
+            tx,
+            core.ids.ulid(),
+            head_seq=head[0],
+            head_at=head[1],
+            anchor_seq=anchor[0],
+            anchor_at=anchor[1],
+            lost=lost,
+            policy_version=core.policy.version,
         ):
             return
-        body = {
-            "head": head[0],
-            "head_at": _iso(head[1]),
-            "anchor": anchor[0],
-            "anchor_at": _iso(anchor[1]),
-            "lost": list(lost),
-        }
-        await audit.record(tx, core, ACTOR, safe_mode.RESTORED, "database", body)
         # That of the safe mode in which this copy was made: its message says by now that two people have left it.
         await alerts.resolve(tx, core, _CONDITION, actor=ACTOR, ended=_AGAIN)
     log.error("safe_mode.entered", extra={"head": head[0], "anchor": anchor[0]})
@@ -102,7 +101,7 @@ async def _begun_again(core: Core) -> bool:
             return False
     with suppress(LogNotWhole):  # of which `changed_rows` notifies people, and nothing is sent then
         async with core.store.begin() as tx:
-            await tx.hold("safe_mode")
+            await tx.hold(safe_mode.HOLD)
             # In this order: who leaves it ends its row and records that at once.
             if await safe_mode.current(tx) is not None:
                 return False
@@ -137,14 +136,13 @@ async def at_start(core: Core) -> None:
             # Before anything is put there about this safe mode. By itself: requests are locked before messages.
             await outbox.look_first(tx)
     async with core.store.begin() as tx:
-        await tx.hold("safe_mode")  # of several processes one does it
+        await tx.hold(safe_mode.HOLD)  # of several processes one does it
         mode = await safe_mode.current(tx)
         if mode is None:
             return
         if mode.voided is None:
             for program in await programs.all(tx):
                 await pauses.put(tx, program.name, by=ACTOR, by_name="Countersign", reason=_REASON)
-                await ledger_rules.forget_reading(tx, program.name)
             await confirmations.withdraw_all(tx, core, _NOT_CONFIRMED)
             await _doubt_all(tx, core)
             await _end_alert_of_before(tx, core, mode)
@@ -334,10 +332,13 @@ async def review(core: Core) -> None:
     if not modes:
         return
     async with core.store.begin() as tx:
+        await tx.hold(safe_mode.HOLD)  # of several processes one lists them
         mode = await safe_mode.current(tx)
-        found = await safe_mode.take_unlisted(tx)
+        found = await safe_mode.unlisted(tx)
         if mode is None:
-            await _tell_of_late_ones(tx, core, found)
+            if found:
+                await _tell_of_late_ones(tx, core, found)
+                await safe_mode.note_listed(tx)
             return
         for program in sorted(core.partners) if found else ():
             # Before the alert: who confirms it just now locks the two in this order.
@@ -345,12 +346,14 @@ async def review(core: Core) -> None:
         alert = await _show(tx, core, mode, is_news=bool(found))
         labels = await cards.labels(tx, {row.card_id for row in found if row.card_id})
         known = await request_search.by_key(tx, {ledger_text.key_in(row.reference) for row in found})
-        before = len(await safe_mode.orphans(tx, since=mode.entered_at)) - len(found)
+        before = len(await safe_mode.orphans(tx)) - len(found)
         for start in range(0, len(found), _ROWS_A_LINE):
             some = found[start : start + _ROWS_A_LINE]
             lines = [_in_a_line(row, labels, known) for row in some]
             numbers = f"Ledger rows {before + start + 1} to {before + start + len(some)}:"
             await alerts.thread_line(tx, core, alert, ACTOR, "\n".join([numbers, *lines]))
+        if found:
+            await safe_mode.note_listed(tx)
         there = {program.name for program in await programs.all(tx)}
         # The last one that was paused for it may have been removed. A pause that is older than it holds it, too.
         if not any(pause.program in there for pause in await pauses.all(tx)):
@@ -372,7 +375,7 @@ async def _tell_of_late_ones(tx: Tx, core: Core, found: Sequence[OrphanDebit]) -
 async def _show(tx: Tx, core: Core, mode: SafeMode, *, is_news: bool = False) -> Alert:
     """The alert, with what was found so far."""
     is_read = not await unread(tx, mode)
-    orphans, unsent = await orphans_of(tx, mode), await unsent_of(tx, mode)
+    orphans, unsent = await _found_in(tx)
     said = _said(
         mode, orphans if is_read or orphans or unsent else None, unsent, is_new=await _is_new(tx, mode)
     )
@@ -390,19 +393,10 @@ async def _is_new(tx: Tx, mode: SafeMode) -> bool:
     )
 
 
-async def orphans_of(tx: Tx, mode: SafeMode) -> list[OrphanDebit]:
-    """What was found since it was entered, and has no request here."""
-    return (await _found_in(tx, mode))[0]
-
-
-async def unsent_of(tx: Tx, mode: SafeMode) -> list[OrphanDebit]:
-    """What was found since it was entered, of requests that are here as not carried out. Each request has an alert of
-    its own, too."""
-    return (await _found_in(tx, mode))[1]
-
-
-async def _found_in(tx: Tx, mode: SafeMode) -> tuple[list[OrphanDebit], list[OrphanDebit]]:
-    found = await safe_mode.orphans(tx, since=mode.entered_at)
+async def _found_in(tx: Tx) -> tuple[list[OrphanDebit], list[OrphanDebit]]:
+    """What was found since it was entered: what has no request here, and what is of requests that are here as not
+    carried out. Each of those has an alert of its own, too."""
+    found = await safe_mode.orphans(tx)
     known = await request_search.by_key(tx, {ledger_text.key_in(row.reference) for row in found})
     mine = [row for row in found if ledger_text.key_in(row.reference) in known]
     return [row for row in found if row not in mine], mine
@@ -411,7 +405,8 @@ async def _found_in(tx: Tx, mode: SafeMode) -> tuple[list[OrphanDebit], list[Orp
 async def unread(tx: Tx, mode: SafeMode) -> list[str]:
     """The programs whose whole ledger was not read since it was entered."""
     kept = {known.name: await snapshots.LEDGER.get(tx, known.name) for known in await programs.all(tx)}
-    return sorted(p for p, one in kept.items() if not ledger_rules.is_whole_since(one, mode.entered_at))
+    mark = await ledger_rules.mark_of(tx, mode)
+    return sorted(p for p, one in kept.items() if not ledger_rules.is_whole_in(one, mark))
 
 
 async def leave(tx: Tx, core: Core, actor: str) -> None:
@@ -441,7 +436,7 @@ async def why_not_resumed(tx: Tx) -> str:
             f"{which} Try again in a minute. From {waits_until:%H:%M} UTC on you can leave safe mode without a ledger"
             " that cannot be read. Nothing was changed."
         )
-    if await safe_mode.is_any_unlisted(tx):
+    if await safe_mode.unlisted(tx):
         return (
             "Countersign is still listing the debits that this copy of the database does not know, in the thread of"
             " the alert about safe mode. Read them there, then try again in a minute. Nothing was changed."
@@ -454,7 +449,7 @@ async def summary(tx: Tx) -> str:
     mode = await safe_mode.current(tx)
     if mode is None:
         return ""
-    orphans, unsent = await _found_in(tx, mode)
+    orphans, unsent = await _found_in(tx)
     found = (
         running_alerts.of_lost(_usd(orphans), _usd(unsent), "it")
         if orphans or unsent
@@ -468,10 +463,6 @@ async def summary(tx: Tx) -> str:
         " at it with your card provider first."
     )
     return f" This leaves safe mode: the database is an older copy, and {found}.{beware if not_read else ''}"
-
-
-def _iso(at: datetime | None) -> str | None:
-    return at.isoformat() if at else None
 
 
 def _usd(rows: Sequence[OrphanDebit]) -> list[Decimal]:

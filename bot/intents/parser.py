@@ -72,6 +72,9 @@ MOST_CLAUSES: Final = 60
 # A table of them is no message to us; each is compared with what stands around it.
 MOST_NUMBERS: Final = 200
 _NUMBERS: Final = re.compile(r"\d+")
+# Prose of 2,000 characters has some 450 words and signs, and most rooms look at each.
+MOST_WORDS: Final = 600
+_WORDS: Final = re.compile(r"\w+|[^\w\s]")
 _MANY: Final = Ask("text", "That is many things at once. Say it in fewer words.")
 _DECIDED_BY_BUTTON: Final = (
     "Decisions are made with the buttons of a request; nothing said here approves or rejects."
@@ -117,7 +120,8 @@ def read_by_rules(
     if cleaned.too_long:
         ask = Ask("text", f"{cleaned.doubts[0]} Say it in fewer words.")
         return Ruled((Reading("ambiguous", ask=ask),))
-    if len(_NUMBERS.findall(cleaned.text)) > MOST_NUMBERS:
+    words = len(_WORDS.findall(cleaned.text))
+    if words > MOST_WORDS or len(_NUMBERS.findall(cleaned.text)) > MOST_NUMBERS:
         return Ruled((Reading("ambiguous", ask=_MANY),))
     cards = Directory.of(facts.cards)
     written = in_words(as_one_line(cleaned.text), cards)

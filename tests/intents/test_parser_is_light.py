@@ -12,6 +12,7 @@ import pytest
 
 from benchmarks.bench_parser import weighed
 from bot.intents import Facts, parse
+from tests.support import worst_texts
 from tests.support.utterances import facts, utterances
 
 ROOT = Path(__file__).parents[2]
@@ -74,16 +75,40 @@ def test_2000_characters_of_any_word_that_it_knows_take_about_twice_as_long_as_1
     known, slow = facts(), dict[str, float]()
     for word in _its_words():
         text = f"{word} " * 1000
-        if _seconds(text[:2000], known) <= 0.020:
-            continue
-        for times in (5, 30):  # what looks slow is looked at again: another guest may slow the machine
-            whole, half = (min(_seconds(text[:size], known) for _ in range(times)) for size in (2000, 1000))
-            if whole <= 0.020 or (whole <= 0.040 and whole / half <= 2.6):
-                break
-        else:
-            slow[word] = whole
+        if (took := _looked_at_often(text[:2000], known)) is not None:
+            slow[word] = took
 
     assert slow == {}
+
+
+@pytest.mark.timed
+@pytest.mark.sampled
+def test_2000_characters_of_any_piece_of_its_patterns_take_about_twice_as_long_as_1000() -> None:
+    """Of white space of every kind, of every sign, and of what its own patterns are made of, once or mixed."""
+    known, slow = facts(), dict[str, float]()
+    chance, made = random.Random(), worst_texts.patterns()
+    texts = [(seed * 2000)[:2000] for seed in worst_texts.SEEDS]
+    texts += [f"x{text[:1998]}x" for text in texts]
+    texts += [
+        worst_texts.drawn(chance, made) for _ in range(20_000 if os.environ.get("SOAK") == "1" else 150)
+    ]
+    for text in texts:
+        if (took := _looked_at_often(text, known)) is not None:
+            slow[text] = took
+
+    assert slow == {}
+
+
+def _looked_at_often(text: str, known: Facts) -> float | None:
+    """How long a text takes that takes too long; one that looks slow is looked at again, as others slow the machine."""
+    if _seconds(text, known) <= 0.020:
+        return None
+    whole = 0.0
+    for times in (5, 30):
+        whole, half = (min(_seconds(text[:size], known) for _ in range(times)) for size in (2000, 1000))
+        if whole <= 0.020 or (whole <= 0.040 and whole / half <= 2.6):
+            return None
+    return whole
 
 
 def _its_words() -> list[str]:

@@ -53,7 +53,7 @@ _SUM: Final = re.compile(
 )
 #: A value with its label.
 _LABELLED: Final = re.compile(
-    r"(?:\b(?:his|her|their|the|and|with|my|is|on|at|tx|txn|new|contact|mobile|cell|tel|telephone|phone|ph|mob|whatsapp|e?-?mail|id|address|no|nr|number|hash|transaction|network|chain|via|over|through|hash is|as under|below|following)\b[\s.:=/–-]*)*§[tehn]\d+§(?: (?:network|chain|mainnet))?\)?",
+    r"(?:\b(?:his|her|their|the|and|with|my|is|on|at|tx|txn|new|contact|mobile|cell|tel|telephone|phone|ph|mob|whatsapp|e?-?mail|id|address|no|nr|number|hash|transaction|network|chain|via|over|through|hash is|as under|below|following)\b[\s.:=/–-]*){0,8}§[tehn]\d+§(?: (?:network|chain|mainnet))?\)?",
     re.IGNORECASE,
 )
 _SUBMITS: Final = re.compile(
@@ -115,11 +115,11 @@ _AS_UNDER: Final = re.compile(
     re.IGNORECASE,
 )
 _SUM_LINE: Final = re.compile(
-    r"(?:^|\n)\W*(?:amount|sum|value|load|usd)?\s*(?:is |[:=–-])?\s*(?P<a>§a\d+§)(?: (?:usd|dollars))?\W*(?=\n|$)",
+    r"(?:^|\n)[^\w\n]*(?:amount|sum|value|load|usd)?\s*(?:is |[:=–-])?\s*(?P<a>§a\d+§)(?: (?:usd|dollars))?[^\w\n]*(?=\n|$)",
     re.IGNORECASE,
 )
 _CARD_ALONE: Final = re.compile(
-    r"(?:^|\n)\W*(?:card|holder|cardholder|name|account)?(?: (?:no\.?|number|holder|of|ending(?: in| with)?))*\s*(?:is |[:=–-])?\s*(?P<c>§c\d+§)(?: card)?\W*(?=\n|$)",
+    r"(?:^|\n)[^\w\n]*(?:card|holder|cardholder|name|account)?(?: (?:no\.?|number|holder|of|ending(?: in| with)?))*\s*(?:is |[:=–-])?\s*(?P<c>§c\d+§)(?: card)?[^\w\n]*(?=\n|$)",
     re.IGNORECASE,
 )
 

@@ -21,7 +21,7 @@ _LONGEST_WORD: Final = 80
 #: Where so much was taken out, there is nothing to tell apart; and patterns look through a gap again and again.
 _GAP: Final = re.compile(r"\s{20}")
 _STOP: Final = re.compile(
-    r"(?P<stop>(?<!\bno)(?<!\bnr)(?<!\bref)(?<!\bmr)(?<!\bms)(?<!\bdr)(?<!\bmrs)(?<!\bapprox)(?<!\be\.g)(?<!\bi\.e)[.!?;…]+(?=[\s)]|$)(?!\s+(?:for good|permanently|forever|for ever)\b))|\s*\n\s*|\s+(?=[:;]-?[)(D](?:\s|$))",
+    r"(?P<stop>(?<!\bno)(?<!\bnr)(?<!\bref)(?<!\bmr)(?<!\bms)(?<!\bdr)(?<!\bmrs)(?<!\bapprox)(?<!\be\.g)(?<!\bi\.e)(?<![.!?;…])[.!?;…]+(?=[\s)]|$)(?!\s+(?:for good|permanently|forever|for ever)\b))|\s*\n\s*|\s+(?=[:;]-?[)(D](?:\s|$))",
     re.IGNORECASE,
 )
 _ASKED: Final = re.compile(r"\?")

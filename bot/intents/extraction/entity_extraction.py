@@ -30,7 +30,7 @@ from bot.intents.extraction.periods import LATER_WORDS, PERIOD_WORDS, find_later
 from bot.intents.extraction.plain_words import in_our_words
 from bot.intents.model import Facts, KnownCard
 
-_NAMED_WITH_A_YEAR: Final = re.compile(r"(?!card|usd|ref|last|end)[a-z]{4,}20\d\d", re.IGNORECASE)
+_NAMED_WITH_A_YEAR: Final = re.compile(r"(?!card|usd|ref|last|end)[a-z]{4,30}20\d\d", re.IGNORECASE)
 _RUN: Final = re.compile(r"[^\W_]+")
 #: What tells whether a text can hold a value at all: most hold few kinds of them, and each is looked for at each letter.
 _LETTERS: Final = re.compile(r"[a-z]+")

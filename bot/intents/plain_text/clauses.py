@@ -20,7 +20,7 @@ _READ_VERBS: Final = (
 )
 _SOFT: Final = r"(?:please|pls|plz|also|then|just|now|kindly|can you|could you|and|so|instead)"
 _SPLIT: Final = re.compile(
-    r"(?P<line>\s*\n\s*)|(?P<stop>[.!?;…]+(?=\s|$))|(?P<dash>\s+[-–—]+\s+)"
+    r"(?P<line>\s*\n\s*)|(?P<stop>(?<![.!?;…])[.!?;…]+(?=\s|$))|(?P<dash>\s+[-–—]+\s+)"
     rf"|(?P<join>(?:\s*,|\s+(?:and|then|but|also|plus|so|&)(?=\s)){{1,4}}\s*(?=(?:{_SOFT}\s+){{0,6}}"
     rf"(?:{ACTION_VERBS}|{_READ_VERBS}|do not|don't|dont|never)\b))"
 )
@@ -89,6 +89,7 @@ def split(masked: str) -> list[Clause]:
     """The clauses of a masked text in its order, empty ones left out."""
     clauses = list(_cut(masked))
     clauses = [replace(c, negated=is_negated(c.text), doubted=is_doubted(c.text)) for c in clauses]
+    taken_back = 0  # all that stands before is
     for index, clause in enumerate(clauses):
         following = clauses[index + 1] if index + 1 < len(clauses) else None
         if following is not None and _reaches_on(clause, following):
@@ -98,9 +99,9 @@ def split(masked: str) -> list[Clause]:
                 or bool(_ENDS_NEGATED.search(clause.text) or _bare_dont(clause, following)),
                 doubted=following.doubted or clause.doubted,
             )
-        if _TAKEN_BACK.match(clause.text) and index:
-            clauses[:index] = [replace(earlier, negated=True) for earlier in clauses[:index]]
-    return clauses
+        if _TAKEN_BACK.match(clause.text):
+            taken_back = index
+    return [replace(c, negated=True) if n < taken_back else c for n, c in enumerate(clauses)]
 
 
 def _cut(masked: str) -> Iterator[Clause]:

@@ -21,7 +21,11 @@ _PLAIN: Final = str.maketrans(
     {
         **dict.fromkeys("‘’‚‛`´′", "'"),
         **dict.fromkeys("“”„‟«»″", '"'),
-        **dict.fromkeys("\u00a0\u202f\u2009\u2007\u2002\u2003\u3000\t", " "),
+        # Whatever else is white space, but for what nobody sees.
+        **dict.fromkeys(
+            "\t\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000",
+            " ",
+        ),
         **dict.fromkeys("‐‑", "-"),
         # What our own messages show in their place, as Slack takes these for markup: a name that is copied from one.
         **dict(zip("∗∼▁‵", "*~_'", strict=True)),  # `bot.domain.sentences.SHOWN_FOR`
@@ -72,9 +76,7 @@ _NAMED_EMOJI: Final = {
     "heavy_minus_sign": "➖",
 }
 _HEXES: Final = re.compile(r"0[xX][0-9a-fA-F]{6,}")
-#: Every look for a word begins again at each of them.
-_MANY_SPACES: Final = re.compile(r"[ \t]{3,}")
-_MANY_BLANKS: Final = re.compile(r"\n{3,}")
+_BLANK: Final = re.compile(r"\s{2,}")
 _GROUPS: Final = re.compile(r"(?<![+0-9])[0-9]+(?:[ .\-–]{1,2}[0-9]+)*")
 _SHORTEST_NUMBER: Final = 13
 _WORD: Final = re.compile(r"[^\W\d_]{2,}")
@@ -97,10 +99,8 @@ def clean(raw: str, our_id: str = "") -> Clean:
     if len(raw) > MOST_CHARS:
         return Clean("", (f"That is longer than {MOST_CHARS:,} characters.",), too_long=True)
     doubts: list[str] = []
-    text = _MANY_BLANKS.sub("\n\n", raw.replace("\r\n", "\n").replace("\r", "\n"))
-    text = _CODE.sub(_code, _MANY_SPACES.sub("  ", text))
-    text = unicodedata.normalize("NFC", text).translate(_PLAIN)
-    text = _without_hidden(text, doubts)
+    text = unicodedata.normalize("NFC", raw.replace("\r\n", "\n").replace("\r", "\n"))
+    text = _folded(_without_hidden(_CODE.sub(_code, text).translate(_PLAIN), doubts))
     text = _MARKUP.sub(lambda found: _markup(found[1], our_id, doubts), text)
     text = text.replace("§", " ")  # the sign that will stand for what is found
     text = text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
@@ -119,7 +119,12 @@ def clean(raw: str, our_id: str = "") -> Clean:
     for pattern in (_STRUCK, _QUOTE_LINE, _DOUBLE, _SINGLE):
         text = pattern.sub(f" {QUOTED} " if pattern is not _STRUCK else " ", text)
     text = _ITALIC.sub(r"\1", _BOLD.sub(r"\1", _EMOJI.sub(_emoji, text)))
-    return Clean(text, tuple(dict.fromkeys(doubts)), guarded, below_a_quote=bool(own))
+    return Clean(_folded(text), tuple(dict.fromkeys(doubts)), guarded, below_a_quote=bool(own))
+
+
+def _folded(text: str) -> str:
+    """Two blanks or two ends of line at most in a row: every look for a word begins again at each of them."""
+    return _BLANK.sub(lambda found: "\n" * min(found[0].count("\n"), 2) or "  ", text)
 
 
 def _below_a_quote(text: str) -> str:

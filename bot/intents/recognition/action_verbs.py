@@ -74,7 +74,10 @@ _CODES: Final = r"(?:threeds\b|(?:purchase|one-time|verification|otp|challenge|t
 
 _SPECIFIC: Final = _frames(
     ("topup_card", rf"top {C} up\b"),
-    ("transfer", rf"(?:move|transfer|shift|send)\b.*{A}.*\bfrom\b.*{C}.*\b(?:to|onto|into)\b.*{C}"),
+    (
+        "transfer",
+        rf"(?:move|transfer|shift|send)\b(?>.*?{A})(?>.*?\bfrom\b)(?>.*?{C})(?>.*?\b(?:to|onto|into)\b).*{C}",
+    ),
     (
         "set_3ds",
         r"(?:(?:set|switch|turn|put|send|route|move|enable|disable|change|deliver|use"

@@ -51,7 +51,7 @@ _POLITE: Final = (
     r"|need(?: you)? to|make sure to|time to|to)\b"
 )
 _BOUND: Final = r"(?:^|[,:;|(–—→>]\s*|\s-+>?\s*|(?<=\s)(?=(?:please|pls|plz|kindly|so|hence|can u|can you|could you|could u)\b))"
-_LEADS: Final = rf"(?:{_POLITE}[\s,:!-]+)*"
+_LEADS: Final = rf"(?:{_POLITE}[\s,:!-]+){{0,8}}"
 
 _TOP: Final = r"top(?:ping)?[ -]?up|top off(?= [^§]{0,6}§c)|topup|load|reload|refill|recharge|fund|credit"
 _GIVE: Final = rf"(?:{_TOP}|add|put|stick|drop|throw|send|push|give|charge|chuck|bung|pop|lob|place|transfer|move|deposit|pay|set)"

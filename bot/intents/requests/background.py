@@ -31,7 +31,7 @@ _NO_REASON: Final = (
     r"(?!since (?:\d|then\b|when\b|yesterday|monday|tuesday|wednesday|thursday|friday|saturday|sunday|last\b|january|february|march|april|may \d|june|july|august|september|october|november|december))(?!cause (?:a|an|the|of)\b)"
 )
 _CUT: Final = re.compile(
-    rf"(?P<end>(?<!\bno)(?<!\bnr)(?<!\bref)(?<!\bmr)(?<!\bms)(?<!\bdr)(?<!\bmrs)(?<!\bapprox)[.!?;…]+(?=\s|$))|(?P<line>\s*\n\s*)|(?P<dash>\s+[-–—]+\s+|\s*[—(\[)\]]\s*)|(?P<comma>\s*,\s+)|(?P<why>\s+(?={_NO_REASON}{_REASON}\b))",
+    rf"(?P<end>(?<!\bno)(?<!\bnr)(?<!\bref)(?<!\bmr)(?<!\bms)(?<!\bdr)(?<!\bmrs)(?<!\bapprox)(?<![.!?;…])[.!?;…]+(?=\s|$))|(?P<line>\s*\n\s*)|(?P<dash>\s+[-–—]+\s+|\s*[—(\[)\]]\s*)|(?P<comma>\s*,\s+)|(?P<why>\s+(?={_NO_REASON}{_REASON}\b))",
 )
 _SINCE_A_DAY: Final = re.compile(r"since (?:the )?(?:[\w'-]+ ){0,2}[\w'-]+(?=\s*(?:[.,;!?)\n]|$))")
 _WHY: Final = re.compile(rf"^\W*(?:and |so |only |just |simply )?(?P<why>{_NO_REASON}{_REASON})\b\s*")

@@ -206,7 +206,7 @@ _ALL_ON_IT: Final = re.compile(
 #: `close it for good, freezing is not enough`.
 _ENDS_IT: Final = re.compile(r"\bclos(?:e|ed|ing|ure)\b|\b(?:for good|permanently)\b")
 _NOT_ENOUGH: Final = re.compile(
-    r"[,.;–-]*\s*(?:and |so )?(?:(?:just |only |a |the )?(?:freez(?:e|ing)|block(?:ing)?|lock(?:ing)?)(?: it)? (?:is|was|will be|would be)(?: not|n['’]?t) (?:enough|sufficient|going to do)|(?:a |just a )?(?:freeze|block) (?:won'?t|will not) do|\bnot (?:just|only|merely|simply) (?:be )?(?:frozen|freeze|a freeze|freezing|blocked|block|locked|paused|on hold)|,? (?:and )?(?:never|not) to be used (?:again|any ?more|by anyone)|,? (?:and )?(?:please )?(?:don'?t|do not|no need to) (?:reissue|re-issue|replace|re-?order|renew)(?: it| the card| (?:him|her) one)?)(?=\W|$)"
+    r"(?:(?<![,.;–-])[,.;–-]+)?\s*(?:and |so )?(?:(?:just |only |a |the )?(?:freez(?:e|ing)|block(?:ing)?|lock(?:ing)?)(?: it)? (?:is|was|will be|would be)(?: not|n['’]?t) (?:enough|sufficient|going to do)|(?:a |just a )?(?:freeze|block) (?:won'?t|will not) do|\bnot (?:just|only|merely|simply) (?:be )?(?:frozen|freeze|a freeze|freezing|blocked|block|locked|paused|on hold)|,? (?:and )?(?:never|not) to be used (?:again|any ?more|by anyone)|,? (?:and )?(?:please )?(?:don'?t|do not|no need to) (?:reissue|re-issue|replace|re-?order|renew)(?: it| the card| (?:him|her) one)?)(?=\W|$)"
 )
 
 

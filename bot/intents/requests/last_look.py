@@ -222,7 +222,8 @@ _TWICE: Final = re.compile(
     r"\b(?:load|top|charg|paid|pay|sent|send|put|transferr?|fund|credit|book)(?:ed|ped|s)?(?: (?:it|him|her|them|that|this|§[ac]\d+§|up|to|on|onto|the|same|amount|money)){0,4} twice\b"
 )
 _FAILED: Final = re.compile(
-    r"(?=.*(?:§a|\b(?:top[ -]?up|topup|load|money|funds)\b)).*\b(?:failed|fails|arrived?|rejected|refused|denied|missing(?! (?:exactly |just |only |another )?§a))\b"
+    r"^(?=.*(?:§a|\b(?:top[ -]?up|topup|load|money|funds)\b)).*\b(?:failed|fails|arrived?|rejected|refused|denied|missing(?! (?:exactly |just |only |another )?§a))\b",
+    re.MULTILINE,
 )
 _OTHER_THING: Final = re.compile(
     r"\b(?:close|unload|load|freeze|lock|unlock|block|suspend|pause|terminate|top up)\s+(?:the|a|my|our|this|that)\s+"

@@ -16,7 +16,7 @@ _TELLS: Final = (
 #: After "for": the card, the person, the time; not a reason.
 _WHOM: Final = r"(?:§|the (?:time|moment|card|§)|(?:his|her|their|this|that) (?:card|§)|card|good|ever|always|now|me|us|him|her(?! \w)|them|it|a (?:while|bit|moment)|account)"
 _CUT: Final = re.compile(
-    r"(?P<end>[.!?;…]+(?=\s|$))|\s*[^\x00-\x7f\w\s§]+(?=\s|$)|\n|\s*[,:()|\[\]]+\s*|\s+[-–—/]+>?(?=\s)|\s*→\s*"
+    r"(?P<end>(?<![.!?;…])[.!?;…]+(?=\s|$))|\s*(?<![^\x00-\x7f\w\s§])[^\x00-\x7f\w\s§]+(?=\s|$)|\n|\s*[,:()|\[\]]+\s*|\s+[-–—/]+>?(?=\s)|\s*→\s*"
     rf"|\s+(?=(?:so(?! (?:grateful|kind|good|much|pleased|glad|obliged|happy|very|as to)\b)|because|cause|cuz|coz|bcs|since|hence|therefore|but|otherwise|as (?:{_WHO}|his|her|their|our|my|the|this|there)(?! (?:below|above|following|attached|last|per)\b))\b)"
     rf"|\s+(?:and|n|&)\s+(?={_WHO}\s|would like (?:it|§c|(?:her|his|their|the) card)\b)|\s+(?=(?:can|could|would|will) (?:you|u|we|someone|somebody)\b)|(?<=[a-z§])\s+(?=you (?:can|may) (?:now |please )?(?:lift|lock|un|re|freeze|block|close|switch|turn|put|open|liquidate|load|top|take|pull|empty))"
     r"|\s+(?=(?:please|pls|plz|kindly)\s+\w+\s)|(?<=[a-z])\s+(?=(?:i|we) (?:would )?(?:hereby |therefore |kindly |now )*(?:ask|request) (?:you to|that|for|to)\b)"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final
 
 from bot.intents.plain_text import word_set
@@ -455,13 +456,17 @@ class Said:
     everything: bool = False
 
 
+#: Of so many that are the same, all but one would have to be small words.
+_MOST_TRIED: Final = 8
+
+
 def said_in(part: str) -> list[Said]:
     """Everything that a part asks for and whose words are all known; the same intent only once."""
     found: dict[str, Said] = {}
     for intent, pattern in _SAID:
         if intent in found:
             continue
-        for match in pattern.finditer(part):
+        for match in islice(pattern.finditer(part), _MOST_TRIED):
             rest = f"{part[: match.start()]} ⋯ {part[match.end() :]}"
             if not is_small(rest) or not _is_asked(part[: match.start()], match[0]):
                 continue

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from bot.intents.no_request import small_talk
     from bot.intents.parser import parse, read_by_rules
     from bot.intents.plain_text import clean
-    from bot.intents.ranking import BUCKETS, NONE, NOT_OFFERED, WEIGHTS, features_of
+    from bot.intents.ranking import BUCKETS, NONE, NOT_MEANT, NOT_OFFERED, WEIGHTS, features_of
     from bot.intents.recognition import WhatIf, read_what_if
 
 _READERS: Final = {
@@ -50,7 +50,7 @@ _READERS: Final = {
     "no_request": ("small_talk",),
     "parser": ("parse", "read_by_rules"),
     "plain_text": ("clean",),
-    "ranking": ("BUCKETS", "NONE", "NOT_OFFERED", "WEIGHTS", "features_of"),
+    "ranking": ("BUCKETS", "NONE", "NOT_OFFERED", "NOT_MEANT", "WEIGHTS", "features_of"),
     "recognition": ("WhatIf", "read_what_if"),
 }
 
@@ -60,6 +60,7 @@ __all__ = [
     "EXAMPLES",
     "GREETING",
     "NONE",
+    "NOT_MEANT",
     "NOT_OFFERED",
     "OTHER_LANGUAGE",
     "THANKS",

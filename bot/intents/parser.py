@@ -148,7 +148,7 @@ def _asked_for(
 ) -> list[Reading]:
     """What the clauses ask for one by one; the one request of the whole, where none of them opens anything."""
     readings = _read_all(clauses, context, kinds)
-    if _found_one(readings):
+    if _found_one(readings) or any(_orders_what_is_not_done(clause) for clause in clauses):
         return readings
     request = read_request(clauses, context, kinds)
     return [request] if request is not None else readings
@@ -409,7 +409,7 @@ def _read_clause(clause: Clause, context: Context, kinds: Mapping[str, type[Oper
         DECIDES.search(clause.text) and context.found.inside(clause.text, "request")
     ):
         return _decision(clause.text, context)
-    if NOT_OFFERED.search(clause.text) or (is_not_done_here(bare) and not clause.negated):
+    if NOT_OFFERED.search(clause.text) or _orders_what_is_not_done(clause):
         return Reading("help", notes=("That is not offered in conversation.",))
     taken_back = read_undo_or_pause(bare, clause, context)
     if taken_back is not None:
@@ -426,6 +426,11 @@ def _read_clause(clause: Clause, context: Context, kinds: Mapping[str, type[Oper
         return Reading("help")
     lookup = read_lookup(clause, context) if not _commanded(frame, clause) else None
     return lookup or read_misspelt_verb(bare, clause, context)
+
+
+def _orders_what_is_not_done(clause: Clause) -> bool:
+    """`schedule a top-up of 50 for 3018`: a request in other words is not made of it."""
+    return not clause.negated and is_not_done_here(strip_lead(clause.text))
 
 
 def _commanded(frame: Frame | None, clause: Clause) -> bool:
@@ -455,5 +460,12 @@ def _settled(readings: Sequence[Reading], cleaned: Clean) -> tuple[Reading, ...]
         return (Reading("ambiguous", ask=ask),)
     if len(actions) > 1:
         return tuple(replace(r, opened=False) for r in readings)
+    if any(_DECIDED_BY_BUTTON in reading.notes for reading in readings):
+        # `I hereby approve R-7K3M. Please release it`: no card is to be released.
+        readings = [r for r in readings if r.card is not None or not r.wants_action]
     # What is not done here is said first.
-    return tuple(sorted(readings, key=lambda reading: reading.intent != "help" or not reading.notes))
+    return tuple(
+        sorted(
+            readings, key=lambda r: not (r.notes and (r.intent == "help" or _DECIDED_BY_BUTTON in r.notes))
+        )
+    )

@@ -73,6 +73,23 @@ def test_what_is_meant_as_a_period_and_is_none_is_said(text: str, says: str) -> 
         periods.read(text, NOW, BERLIN)
 
 
+@pytest.mark.parametrize(
+    ("text", "is_cut"),
+    [
+        ("2025-07-01..2025-09-30", False),
+        ("2025-10-01..2025-12-31", False),
+        ("2025-06-01..2025-08-31", True),
+        ("2025-07-02..2025-09-30", True),
+        ("2025-07-01..2025-10-01", True),
+    ],
+)
+def test_a_whole_quarter_of_the_calendar_is_not_cut(text: str, is_cut: bool) -> None:
+    found = periods.read(text, NOW, BERLIN)
+
+    assert found is not None
+    assert found.was_cut is is_cut
+
+
 @pytest.mark.parametrize("text", ["91d", "3000h", "99999w", "2020-01-01..2026-03-11"])
 def test_more_than_ninety_days_is_cut_to_the_last_of_them_and_said(text: str) -> None:
     found = periods.read(text, NOW, ZoneInfo("UTC"))

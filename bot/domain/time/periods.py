@@ -21,6 +21,7 @@ LONGEST = timedelta(days=90)
 USAGE = "today, yesterday, 24h, 7d, this week, last week, this month, last month, 2026-03-01 or 2026-03-01..2026-03-07"
 
 _DAY = timedelta(days=1)
+_QUARTER = 3  # months
 _BACK = re.compile(r"(?:last )?([0-9]{1,5}) ?(h|d|w|hours?|days?|weeks?)")
 _DATE = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
 _DATES = re.compile(rf"({_DATE})(?: ?(?:\.\.|–|\bto\b) ?({_DATE}))?")
@@ -144,14 +145,25 @@ def _dated(first: str, last: str, today: date, zone: ZoneInfo, text: str) -> Per
         raise InvalidInput("period", f"{last} is before {first}. Write the earlier day first.")
     if begins > today:
         raise InvalidInput("period", f"{first} is still to come. Look-ups go back, not ahead.")
-    return _days(begins, min(ends, today) + _DAY, zone, text)
+    after = min(ends, today) + _DAY
+    return _days(begins, after, zone, text, longest=max(LONGEST, _of_a_quarter(begins, after)))
 
 
-def _days(first: date, after: date, zone: ZoneInfo, text: str) -> Period:
+def is_a_quarter(first: date, after: date) -> bool:
+    """Three whole months of the calendar: up to 92 days, and who asks for a quarter wants no 90 of them."""
+    months = (after.year - first.year) * 12 + after.month - first.month
+    return first.day == after.day == 1 and months == _QUARTER and first.month % _QUARTER == 1
+
+
+def _of_a_quarter(first: date, after: date) -> timedelta:
+    return after - first if is_a_quarter(first, after) else timedelta(0)
+
+
+def _days(first: date, after: date, zone: ZoneInfo, text: str, *, longest: timedelta = LONGEST) -> Period:
     """Whole days, `after` no longer among them."""
-    was_cut = after - first > LONGEST
+    was_cut = after - first > longest
     if was_cut:
-        first = after - LONGEST
+        first = after - longest
     return Period(_midnight(first, zone), _midnight(after, zone), str(zone), text, was_cut=was_cut)
 
 

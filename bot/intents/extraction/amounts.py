@@ -33,7 +33,7 @@ _NUMBER: Final = re.compile(
     re.IGNORECASE,
 )
 _ROUGH: Final = re.compile(
-    r"(?:\b(?:about|around|roughly|approx(?:imately|\.)?|circa|ca\.?|some|nearly|almost|maybe|perhaps|like"
+    r"(?:\b(?:about|around|roughly|approx(?:imately|\.)?|circa|ca\.?|some|nearly|almost|maybe|perhaps|(?<!would )(?<!'d )like"
     r"|at (?:least|most)|(?<!mark-)(?<!mark )(?<!top )(?<!top-)up to|more than|less than|over|under|say|max(?:imum)?|min(?:imum)?|or so"
     r"|no more than)|[~≈<]|(?<![-=])>|\bor)\s*$"
 )

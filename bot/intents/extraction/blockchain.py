@@ -20,10 +20,10 @@ _HOSTS: Final = {"polygonscan.com": "POLYGON", "bscscan.com": "BNB", "basescan.o
 _WORDS: Final = re.compile(
     r"(?<![\w-])(?:(?P<POLYGON>poly ?gon[es]?|polly ?gone?|poly gone|poly(?=\s*(?:$|[.,;!?)]|(?:network|chain|mainnet|address|addr|usd[tc]|please|pls)\b))|matic|pol)|(?P<BNB>bnb(?: smart)?(?: chain)?|bsc|bep-?20"
     r"|binance(?: smart)?(?: chain)?)"
-    r"|(?P<BASE>(?:(?<=through )|(?<=thru )|(?<=in )(?=base\W)|(?<=network )|(?<=network is )|(?<=chain is )|(?<=net is )|(?<=\0\n)|(?<=\0\n\n)|(?<=chain )|(?<=on )|(?<=via )|(?<=over )|(?<=or )|(?<=: )|(?<=\()|(?<=and ))base"
+    r"|(?P<BASE>(?:(?<=through )|(?<=thru )|(?<=in )(?=base\W)|(?<=network )|(?<=network is )|(?<=chain is )|(?<=net is )|(?<=\0\n)|(?<=\0\n\n)|(?<=chain )|(?<=on )|(?<=via )|(?<=over )|(?<=or )|(?<=: )|(?<=\()|(?<=and ))base|(?<=from )(?-i:Base)(?! camp| salary)"
     r"|base(?= (?:funding|txn?|network|chain|address|deposit|mainnet)|\)|\s*[?.!]?$)"
     r"|(?:(?<=\0 )|(?<=\0, )|(?<=\0\. ))base(?=\s*(?:$|[.,;!?])| (?:please|pls|now|thx|thanks)\b)|base(?=[.,:;]?\s\0)|base(?= mainnet| chain))"
-    r"|(?P<other>ethereum|erc-?20|trc-?20|tron|solana|arbitrum|optimism|avalanche|bitcoin|eth(?= (?:transfer|network|mainnet|chain|wallet|addy|address|addr|deposit)\b)|(?<=on )eth(?!\s*\d)|(?<=via )eth(?!\s*\d)))(?![\w-])",
+    r"|(?P<other>ethereum|erc-?20|trc-?20|tron|solana|arbitrum|optimism|avalanche|bitcoin|eth(?= (?:transfer|network|mainnet|chain|wallet|addy|adress|address|addr|deposit)\b)|(?<=on )eth(?!\s*\d)|(?<=via )eth(?!\s*\d)))(?![\w-])",
     re.IGNORECASE | re.MULTILINE,
 )
 UNKNOWN_NETWORK: Final = "OTHER"

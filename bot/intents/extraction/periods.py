@@ -84,6 +84,10 @@ _ONWARD: Final = re.compile(
 #: `from monday on`: not `spend of yesterday on 5530`.
 _ON: Final = re.compile(r"^\s+on\b", re.IGNORECASE)
 _UP_TO: Final = re.compile(r"\b(until|till|up to|before|through)(?: the)?\s+$", re.IGNORECASE)
+#: `what did she go through last week`: it happened in that week.
+_GOES_THROUGH: Final = re.compile(
+    r"\b(go|goes|gone|going|went|get|gets|got|came|come|ran|run|put)\s+$", re.IGNORECASE
+)
 _BETWEEN: Final = re.compile(
     r"^\s*(?:to|and|until|till|up to|through|thru|-|–|—|\.\.)\s*(?:the\s+)?$", re.IGNORECASE
 )
@@ -235,6 +239,8 @@ def _day(when: date | datetime) -> date:
 def _alone(text: str, atom: _Atom, calendar: Calendar) -> Entity:
     opened = _before(_OPEN, text, atom.start)
     upto = _before(_UP_TO, text, atom.start)
+    if upto is not None and upto[1] == "through" and _before(_GOES_THROUGH, text, upto[0]) is not None:
+        upto = None
     inside = text[atom.start : atom.end].lower()
     start, end = atom.start, atom.end
     if atom.period is None:

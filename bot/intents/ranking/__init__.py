@@ -7,7 +7,16 @@
 from __future__ import annotations
 
 from bot.intents.ranking.features import BUCKETS, features_of
-from bot.intents.ranking.ranker import NONE, NOT_OFFERED, WEIGHTS
+from bot.intents.ranking.ranker import NONE, NOT_MEANT, NOT_OFFERED, WEIGHTS
 from bot.intents.ranking.suggestions import Ranked, ranked
 
-__all__ = ["BUCKETS", "NONE", "NOT_OFFERED", "WEIGHTS", "Ranked", "features_of", "ranked"]
+__all__ = [
+    "BUCKETS",
+    "NONE",
+    "NOT_MEANT",
+    "NOT_OFFERED",
+    "WEIGHTS",
+    "Ranked",
+    "features_of",
+    "ranked",
+]

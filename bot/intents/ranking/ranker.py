@@ -22,6 +22,8 @@ WEIGHTS: Final = "weights.json"
 #: What the ranker may say beside the intents: nothing is asked of us, or something that is not done here.
 NONE: Final = "none"
 NOT_OFFERED: Final = "not_offered"
+#: Or what only looks like a request: a report, a "not", a joke.
+NOT_MEANT: Final = "not_meant"
 _MIDDLE: Final = 128  # the byte of the weight 0
 
 

@@ -12,8 +12,16 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from bot.intents.model import ACTIONS, KnownCard, Reading, Suggestion
-from bot.intents.ranking.ranker import NONE, NOT_OFFERED, ranker
-from bot.intents.readings import REQUIRED, Context, one_card, read_lookup_as, values_of
+from bot.intents.ranking.ranker import NONE, NOT_MEANT, NOT_OFFERED, ranker
+from bot.intents.readings import (
+    REQUIRED,
+    Context,
+    card_by_a_common_word,
+    first_load,
+    one_card,
+    read_lookup_as,
+    values_of,
+)
 from bot.intents.recognition import Frame, asks_what_is_left, is_about_others
 from bot.intents.requests import with_name
 
@@ -23,6 +31,8 @@ SURE: Final = 0.3
 #: The share from which a text is taken for no request at all, or for one that is not done here.
 NOTHING: Final = 0.85
 REFUSED: Final = 0.4
+#: The share from which nothing is offered to what only looks like a request; below it that share counts for nothing.
+ONLY_LOOKS_SO: Final = 0.985
 _LEAST: Final = 0.01
 #: The share from which a look-up is answered without "Not this?".
 CERTAIN: Final = 0.85
@@ -41,6 +51,7 @@ _ASKED: Final = re.compile(
     r"|\b(?:tell me|let me know|inform me|i (?:want|would like|need|should like"
     r"|'d like) to (?:know|see|hear|be sure)|show me|remind me"
     r"|would (?:you|u) tell|confirm (?:if|whether)|check (?:if|whether))\b|\?\W*$"
+    r"|[.!?\n…]\s*(?:so |and |but )?(?:what|whats|what's|which|who|who's|whose|when|why|how much|how many)\b"
 )
 _ASKED_FOR: Final = re.compile(
     r"\b(?:(?:can|could|would|will|may|might|shall) (?:you|u|we|i|someone|somebody|it|§c\d+§|her"
@@ -57,6 +68,10 @@ _SAID: Final = frozenset(
 _DECIDES: Final = re.compile(
     r"\b(?:yes|ok|okay|okayed|ok'ing|approv\w*|accept\w*|reject\w*|declin\w*|deny|denied|sign\w*|agree\w*|honours?|honors?|cancel\w*|behalf|says|confirm\w*|through)\b"
 )
+#: The same beyond doubt: `Lena says ok to R-7K3M, so you can let it through`.
+_LETS_PASS: Final = re.compile(
+    r"\b(?:let|put|wave|push) (?:it|this|that|§r\d+§) through\b|\bon (?:my|his|her|their) behalf\b|\bsa(?:ys|id) (?:ok|okay|yes|go)\b"
+)
 #: `and Jonas's?`, `last month`: what was said before is missing, and nothing tells what it was.
 _JOINING: Final = r"(?:(?:and|what about|how about|for|the|now|then|'s)\b|[^\w§])*"
 _LONGEST_VALUE: Final = 120  # characters; nobody joins one value with more
@@ -64,6 +79,37 @@ _ONE_VALUE: Final = re.compile(rf"{_JOINING}(?:§[a-z]\d+§)?{_JOINING}")
 #: Requests that are no kind of `ACTIONS`.
 _REQUESTS: Final = ACTIONS | {"reveal_card", "pause_sending", "undo"}
 _NOT_HERE: Final = "That is not offered in conversation."
+#: Not in the chat, but by its own link: a card's number. What stands on its back, or its PIN, is shown nowhere.
+_NUMBER: Final = re.compile(
+    r"\bcards? ?(?:numbers?|no\b|nr\b|digits)|\b(?:full|long|whole|complete|entire) (?:card )?(?:numbers?|pan|digits|no\b|nr\b)"
+    r"|(?:\bsixteen|\ball(?: the| of the)?(?: §[ax]\d+§)?) digits\b|\bnumbers?\b.{0,40}\b(?:in full|complete)\b|\bpan\b"
+)
+#: Where a sentence ends, and where a request begins behind a comma.
+_SENTENCE: Final = re.compile(
+    r"(?<=[.!?;])\s+|\n+|\s[–—-]\s|,\s+(?=(?:so |and |but )?(?:please|pls|can|could|would|take|put|load|lower|raise|set|top|give|get|pull|no wait)\b)"
+)
+_ASKS: Final = re.compile(
+    r"\b(?:please|pls|plz|can|could|would|(?:^|(?:so|and)\s)(?:take|put|load|lower|raise|set|top|give|get|pull|make))\b"
+)
+_SECRET: Final = re.compile(r"\b(?:cvv|cvc|cv2|security code|pin(?:code)?)\b")
+
+
+#: Said of the books alone, and seldom enough that the ranker hardly knows it.
+_BOOKED: Final = re.compile(r"\b(?:booked|postings|book entr\w+)\b")
+#: Look-ups of purchases, which take a merchant, a kind and an amount all alike.
+_SEE_MERCHANTS: Final = frozenset({"card_transactions", "spend_show", "decline_explain"})
+#: A word of cards and money: without one nothing is refused, and no help is given unless it speaks to us.
+_SPEAKS_OF_MONEY: Final = re.compile(
+    r"§[chrnk]\d+§|\b(?:cards?|plastic|float|top(?:ping)?[ -]?ups?|load\w*|freez\w*|frozen|block\w*|unblock\w*|limits?|pay\w*|paid"
+    r"|purchas\w*|spen[dt]\w*|refund\w*|reimburs\w*|charge\w*|transactions?|balance|money|cash|funds?|funding|accounts?|bank|wallet"
+    r"|crypto|usd[tc]?|bitcoin|btc|eth|dollars?|euros?|currency|convert|exchange|invoice|iban|transfer\w*|wire|withdraw\w*|deposit\w*"
+    r"|approv\w*|sign\w*|request\w*|pin\w*|cvv|cvc|digits|holder|credit\w*|ledger|mark-?up|fees?|threeds|atm|schedul\w*"
+    r"|recurring|automatic\w*|standing order|undo|pause)\b"
+)
+_SPEAKS_TO_US: Final = re.compile(
+    rf"{_SPEAKS_OF_MONEY.pattern}|\b(?:bot|countersign|commands?|menu|help|type|say|ask|can you|do you|are you|you do|use (?:this|you|it))\b"
+)
+Shares = Sequence[tuple[str, float]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,31 +125,37 @@ def ranked(readings: Sequence[Reading], context: Context) -> Ranked:
     readings = tuple(readings)
     first = readings[0]
     masked = context.found.masked
+    if first.intent == "help" and _asks_for_a_number(context):
+        return Ranked(readings, _link_offered(context))
     if (
         context.doubts
         or _is_settled(readings)
         or (len(masked) <= _LONGEST_VALUE and _ONE_VALUE.fullmatch(masked))
     ):
         return Ranked(readings)
-    if _is_others(first, masked):
+    if _is_others(first, context):
         return Ranked((Reading(NONE),))
-    left_out = frozenset({"spend_show"}) if asks_what_is_left(masked) else frozenset[str]()
-    shares = _with_rules(
-        _of_a_question(ranker().ranked(masked), masked),
-        first,
-        is_short=len(masked.split()) <= _SHORT,
-        left_out=left_out,
-    )
+    ranks = ranker().ranked(masked)
+    if first.intent == NONE and ranks[0][0] == NOT_MEANT and ranks[0][1] >= ONLY_LOOKS_SO:
+        return Ranked((Reading(NONE),))
+    shares = _with_rules(_of_a_question(ranks, masked), first, masked)
+    return _weighed(readings, shares, context)
+
+
+def _weighed(readings: tuple[Reading, ...], shares: Shares, context: Context) -> Ranked:
+    """The readings where they stand against the likeliest intent, else that one."""
+    first, masked = readings[0], context.found.masked
     best, share = shares[0]
-    if len(readings) == 1 and first.intent not in ("ambiguous", "help") and _SAID & first.slots.keys():
-        is_look_up = best not in (NONE, NOT_OFFERED) and best not in _REQUESTS
-        by_id = first.slots.get("request", "last") != "last" and not _DECIDES.search(masked)
-        if is_look_up or (best == NOT_OFFERED and (by_id or len(masked.split()) <= _FEW)):
-            return Ranked(readings)
+    if first.intent in (NONE, "help") and _is_not_ours(best, share, masked):
+        return Ranked((Reading(NONE),))
+    if len(readings) == 1 and _stands(first, best, share, masked):
+        return Ranked(readings)
     if best == NOT_OFFERED and share >= REFUSED and first.intent != "ambiguous":
         refused = Reading("help", notes=(_NOT_HERE,))
+        if _asks_for_a_number(context):
+            return Ranked((refused,), _link_offered(context))
         return Ranked((refused,), () if share >= CERTAIN else _offered(shares, context, refused))
-    if len(readings) > 1:
+    if len(readings) > 1 and not _is_another_look(readings, best, share):
         known = {r.intent for r in readings} | {r.wanted for r in readings}
         return Ranked(readings, () if best in known else _offered(shares, context, first))
     if first.intent == "ambiguous":
@@ -112,7 +164,7 @@ def ranked(readings: Sequence[Reading], context: Context) -> Ranked:
         return Ranked((Reading(NONE),))
     if best == first.intent and first.intent != NONE:
         return Ranked(readings, () if share >= CERTAIN else _offered(shares, context, first))
-    if best not in (NONE, NOT_OFFERED) and best not in _REQUESTS and share >= SURE:
+    if _is_look(best) and share >= SURE:
         read = read_lookup_as(best, context)
         return Ranked((read,), _offered(shares, context, read))
     if first.intent != NONE and best not in _REQUESTS:
@@ -120,34 +172,87 @@ def ranked(readings: Sequence[Reading], context: Context) -> Ranked:
     return Ranked((Reading(NONE),), _offered(shares, context, Reading(NONE)))
 
 
+def _is_not_ours(best: str, share: float, masked: str) -> bool:
+    """Is something asked that is not done here, or for help, without a word of cards, of money or to us?"""
+    if best == NOT_OFFERED:
+        return not _SPEAKS_OF_MONEY.search(masked)
+    return best == "help" and share < CERTAIN and not _SPEAKS_TO_US.search(masked)
+
+
+def _stands(first: Reading, best: str, share: float, masked: str) -> bool:
+    """Does a look-up stand against another one, as the rules saw what the ranker does not see?"""
+    if first.intent == "ledger_show" and _is_look(best) and _BOOKED.search(masked):
+        return True
+    if first.intent in ("ambiguous", "help") or not _SAID & first.slots.keys():
+        return False
+    if {best, first.intent} <= _SEE_MERCHANTS and best != first.intent and share >= CERTAIN:
+        return False
+    by_id = first.slots.get("request", "last") != "last" and not _DECIDES.search(masked)
+    return _is_look(best) or (best == NOT_OFFERED and (by_id or len(masked.split()) <= _FEW))
+
+
+def _is_another_look(readings: Sequence[Reading], best: str, share: float) -> bool:
+    """Is one look-up certain, where the rules read others from clause to clause, and no request among them?"""
+    known = {r.intent for r in readings} | {r.wanted for r in readings}
+    return (
+        best not in known
+        and _is_look(best)
+        and share >= CERTAIN
+        and not any(r.wants_action for r in readings)
+    )
+
+
+def _is_look(intent: str) -> bool:
+    return intent not in (NONE, NOT_OFFERED) and intent not in _REQUESTS
+
+
+def _asks_for_a_number(context: Context) -> bool:
+    """Is a card's number asked for, and nothing that is shown nowhere?"""
+    masked = context.found.masked
+    return not context.doubts and bool(_NUMBER.search(masked)) and not _SECRET.search(masked)
+
+
+def _link_offered(context: Context) -> tuple[Suggestion, ...]:
+    """The request that shows a card's number by its own link."""
+    share = dict(ranker().ranked(context.found.masked)).get("reveal_card", 0.0)
+    return (_suggestion("reveal_card", share, context),)
+
+
 def _is_settled(readings: Sequence[Reading]) -> bool:
     return any(r.opened or r.is_action or r.kind or r.notes or r.takes_back for r in readings)
 
 
-def _is_others(first: Reading, masked: str) -> bool:
-    """`their bank fees are a joke`: neither the rules nor the ranker know whose fees they are."""
+def _is_others(first: Reading, context: Context) -> bool:
+    """`their bank fees are a joke`: neither the rules nor the ranker know whose fees they are.
+
+    `show me her ledger entries` is of the card that was named.
+    """
+    masked = context.found.masked
+    if re.search(r"\bledger\b", masked) and context.found.inside(masked, "card"):
+        return False
     return first.intent in (NONE, "fees_show", "ledger_show") and is_about_others(masked)
 
 
-def _of_a_question(shares: Sequence[tuple[str, float]], masked: str) -> list[tuple[str, float]]:
+def _of_a_question(shares: Shares, masked: str) -> list[tuple[str, float]]:
     """The shares, those of requests made small where the text only asks."""
     if not _ASKED.search(masked) or _ASKED_FOR.search(masked):
         return list(shares)
     return [(i, share * (_REQUEST_ASKED if i in _REQUESTS else 1.0)) for i, share in shares]
 
 
-def _with_rules(
-    shares: Sequence[tuple[str, float]], first: Reading, *, is_short: bool, left_out: frozenset[str]
-) -> list[tuple[str, float]]:
+def _with_rules(shares: Shares, first: Reading, masked: str) -> list[tuple[str, float]]:
     """The shares, with what the rules have read counted in, the likeliest first."""
+    left_out = {NOT_MEANT, *({"spend_show"} if asks_what_is_left(masked) else ())}
     read = first.wanted or first.intent
-    factor = {read: _READ_TOO_SHORT if is_short else _READ_TOO} if read not in (NONE, "ambiguous") else {}
+    more = _READ_TOO_SHORT if len(masked.split()) <= _SHORT else _READ_TOO
+    decided = read == "request_show" and _LETS_PASS.search(masked)
+    factor = {} if read in (NONE, "ambiguous") or decided else {read: more}
     weighed = [(i, share * factor.get(i, 1.0)) for i, share in shares if i not in left_out]
     whole = sum(share for _, share in weighed)
     return sorted(((i, share / whole) for i, share in weighed), key=lambda pair: (-pair[1], pair[0]))
 
 
-def _offered(shares: Sequence[tuple[str, float]], context: Context, first: Reading) -> tuple[Suggestion, ...]:
+def _offered(shares: Shares, context: Context, first: Reading) -> tuple[Suggestion, ...]:
     """At most three other intents, best first. Beside an answer at most two."""
     most = MOST if first.intent in (NONE, "ambiguous") else MOST - 1
     fit = [
@@ -167,10 +272,24 @@ def _suggestion(intent: str, share: float, context: Context) -> Suggestion:
     card: KnownCard | None = None
     if intent not in REQUIRED or "card" in REQUIRED[intent]:
         written, card = one_card(context)
+        if card is None:
+            written, card = card_by_a_common_word(context)
         slots |= {"card": written} if card is not None else {}
     if intent in REQUIRED:
-        values = values_of(Frame(intent, text), text, context.found)
-        slots |= values.slots if values.doubt is None else {}
+        slots |= _values(intent, text, context)
     if intent == "order_card":
-        slots = with_name(slots, context)
+        slots = {**with_name(slots, context), **first_load(context.found)}
     return Suggestion(intent, slots, round(share, 3), card)
+
+
+def _values(intent: str, text: str, context: Context) -> dict[str, Any]:
+    """What the whole text gives without a doubt; else what the one sentence gives that asks for something."""
+    whole = values_of(Frame(intent, text), text, context.found)
+    if whole.doubt is None or whole.slots:
+        return dict(whole.slots)
+    kept: list[dict[str, Any]] = []
+    for sentence in _SENTENCE.split(text):
+        if _ASKS.search(sentence):
+            values = values_of(Frame(intent, sentence), sentence, context.found)
+            kept += [dict(values.slots)] if values.doubt is None and values.slots else []
+    return kept[0] if len(kept) == 1 else {}

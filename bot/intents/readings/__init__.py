@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from bot.intents.readings import questions
 from bot.intents.readings.actions import read_action
-from bot.intents.readings.card_choice import one_card
+from bot.intents.readings.card_choice import card_by_a_common_word, one_card
 from bot.intents.readings.context import Context
 from bot.intents.readings.declared_phrases import read_declared_phrase
 from bot.intents.readings.follow_ups import read_follow_up
@@ -18,7 +18,7 @@ from bot.intents.readings.lookups import read_lookup, read_lookup_as
 from bot.intents.readings.misspelt_verbs import read_misspelt_verb
 from bot.intents.readings.other_networks import with_other_network
 from bot.intents.readings.slot_checks import is_today
-from bot.intents.readings.slot_values import NO_MARKUP, REQUIRED, plain, values_of
+from bot.intents.readings.slot_values import NO_MARKUP, REQUIRED, first_load, plain, values_of
 from bot.intents.readings.thread_answers import read_answer
 from bot.intents.readings.undo_and_pause import read_undo_or_pause
 
@@ -26,6 +26,8 @@ __all__ = [
     "NO_MARKUP",
     "REQUIRED",
     "Context",
+    "card_by_a_common_word",
+    "first_load",
     "is_today",
     "one_card",
     "plain",

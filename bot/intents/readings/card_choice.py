@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from bot.intents.directory import find_misspelt_names
+from bot.intents.directory import ORDINARY, WORD, bare_word, find_misspelt_names, fold
 from bot.intents.extraction import Entity
 from bot.intents.model import Ask, KnownCard, Reading
 from bot.intents.readings import questions
@@ -151,3 +151,57 @@ def one_card(context: Context, piece: str = "") -> tuple[str, KnownCard | None]:
     named = context.found.inside(piece, "card") or context.found.inside(context.found.masked, "card")
     written, fits = one_of(named)
     return written, fits[0] if len(fits) == 1 else None
+
+
+#: Around a name that is also a word, in small letters or where a sentence begins, what leaves it a name for a look:
+#: `may: per day 75`, `why will refused`, `april, 40 for gas`, `retract my request for april`.
+_NAMES_BEFORE: Final = re.compile(
+    r"(?:^|[\n.!?:;(>–—-]\s*|\b(?:on|for|from|off|of|to|onto|with|by|hey|why|about|has|have|did|does|is|top up|topup|the)\s)$"
+)
+_NAMES_AFTER: Final = re.compile(
+    r"\s*(?:$|[:,;?!)\n]|\.(?!\d)|'s\b)|\s+(?:refused|declined|rejected|denied|cards?\b|one\b|per\b|got\b|daily|weekly|monthly"
+    r"|is\b|last\b|this\b|yesterday|today|saldo|balance|please|pls|thx|thanks|\d|§a)"
+)
+_ONLY_BEFORE: Final = re.compile(r"\b(?:on|for|from|off|to|onto|why|top up|topup)\s$")
+_FOR_A_PERIOD: Final = re.compile(r"(\b(?:for|from) )?§p(\d+)§")
+_FEW_PERIODS: Final = 3
+_BUYS: Final = re.compile(r"\s(?:buys|pays|spends|needs|gets|has|wants)\b")
+
+
+def _is_called_so(word: str, before: str, after: str) -> bool:
+    """Do the few characters on both sides of a word of every day leave it a name?"""
+    before, after = before.lower(), after.lower()
+    return bool(
+        (_NAMES_BEFORE.search(before) and _NAMES_AFTER.match(after))
+        or _BUYS.match(after)
+        or (word == "will" and _ONLY_BEFORE.search(before))
+    )
+
+
+def card_by_a_common_word(context: Context) -> tuple[str, KnownCard | None]:
+    """The one card whose holder is called by a word of every day (`may`, `will`), in a text that names no other.
+
+    For what is looked up or offered: nothing opens by it.
+    """
+    if context.found.inside(context.found.masked, "card"):
+        return "", None
+    found: dict[str, list[KnownCard]] = {}
+    text = context.found.cased
+    for word in WORD.finditer(text):
+        bare = bare_word(word[0])
+        known = context.cards.with_word(bare) if bare in ORDINARY else ()
+        if known and _is_called_so(
+            bare, text[max(0, word.start() - 20) : word.start()], text[word.end() :][:20]
+        ):
+            found[word[0]] = list(known)
+    for sign in _FOR_A_PERIOD.findall(context.found.masked)[:_FEW_PERIODS]:
+        # `new limits for april`: only from a preposition that a person may follow, too.
+        month = re.fullmatch(
+            r"((?:for|from) )?([a-z]+)", context.found.entities[int(sign[1])].written, re.IGNORECASE
+        )
+        if month and (sign[0] or month[1]) and (known := context.cards.with_word(fold(month[2]))):
+            found[month[2]] = list(known)
+    if len(found) != 1:
+        return "", None
+    ((written, fits),) = found.items()
+    return written.removesuffix("'s"), fits[0] if len(fits) == 1 else None

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date, datetime, timedelta
 from typing import Any, Final
 
+from bot.domain.time import periods
 from bot.intents.extraction import UNKNOWN_NETWORK, Entity, Period, purchase_slots
 from bot.intents.model import Reading
 from bot.intents.plain_text import Clause, word_set
 from bot.intents.readings import questions
-from bot.intents.readings.card_choice import one_of
+from bot.intents.readings.card_choice import card_by_a_common_word, one_of
 from bot.intents.readings.context import Context
 from bot.intents.readings.other_networks import with_other_network
 from bot.intents.recognition import kind_of_request, lookup_intent_of, person_of, status_of
@@ -55,6 +57,8 @@ def read_lookup(clause: Clause, context: Context) -> Reading | None:
     if not intent:
         return _stranger(clause, context)
     intent = _sharpened(intent, clause.text, context)
+    if intent == "pending_approvals" and _of_a_card(clause.text, here):
+        intent = "card_requests"
     reading = Reading(intent, _slots(intent, clause.text, context))
     if intent in _MAY_HAVE_CARD:
         cards = here or list(context.cards_before)
@@ -62,6 +66,11 @@ def read_lookup(clause: Clause, context: Context) -> Reading | None:
             cards = []
         return _with_period(_with_card(reading, cards, context, its=its), clause.text, context)
     return _with_period(reading, clause.text, context)
+
+
+def _of_a_card(text: str, here: Sequence[Entity]) -> bool:
+    """`is there a request open on 2675`: no person is called by four digits."""
+    return bool(person_of(text)) and any(entity.written.isdigit() for entity in here)
 
 
 def _sharpened(intent: str, text: str, context: Context) -> str:
@@ -82,6 +91,9 @@ def _slots(intent: str, text: str, context: Context) -> dict[str, Any]:
     # Of one transaction the network may stand in a line or a sentence of its own.
     near = context.found.masked if intent == "funding_show" and hashes else text
     networks = [e.value for e in context.found.inside(near, "network") if e.value != UNKNOWN_NETWORK]
+    if intent == "funding_addresses" and not networks:
+        only = {e.value for e in context.found.inside(context.found.masked, "network")} - {UNKNOWN_NETWORK}
+        networks = sorted(only) if len(only) == 1 else []
     if intent in ("funding_show", "funding_addresses") and networks:
         slots["network"] = networks[0]
     if intent == "funding_show" and hashes:
@@ -144,6 +156,9 @@ def _with_card(reading: Reading, cards: list[Entity], context: Context, *, its: 
         last = context.thread.last_card if context.thread and its else None
         if last is not None:
             return replace(reading, slots={"card": last.last4, **reading.slots}, card=last)
+        written, card = card_by_a_common_word(context)
+        if card is not None:
+            return replace(reading, slots={"card": written, **reading.slots}, card=card)
         of_all = reading.intent in _OF_PURCHASES and PURCHASE_SLOTS & reading.slots.keys()
         if reading.intent in _NEEDS_CARD and not of_all:
             return replace(reading, ask=questions.missing("card", reading.intent))
@@ -173,10 +188,10 @@ def _stranger(clause: Clause, context: Context) -> Reading | None:
 
 def _with_period(reading: Reading, text: str, context: Context) -> Reading:
     intent = reading.wanted or reading.intent
-    periods = context.found.inside(text, "period") or context.found.inside(context.found.masked, "period")
-    if intent not in HAS_PERIOD or not periods:
+    named = context.found.inside(text, "period") or context.found.inside(context.found.masked, "period")
+    if intent not in HAS_PERIOD or not named:
         return reading
-    entity = periods[0]
+    entity = named[0]
     if entity.doubt or entity.value is None:
         if reading.ask is not None:
             return reading
@@ -190,7 +205,10 @@ def _with_period(reading: Reading, text: str, context: Context) -> Reading:
 def capped(period: Period) -> tuple[Period, tuple[str, ...]]:
     """At most `MOST_DAYS` days, the latest; with the sentence that says so."""
     first = day_of(period.until) - timedelta(days=MOST_DAYS)
-    if period.since is not None and day_of(period.since) >= first:
+    after = day_of(period.until) + timedelta(days=1)
+    if period.since is not None and (
+        day_of(period.since) >= first or periods.is_a_quarter(day_of(period.since), after)
+    ):
         return period, ()
     return Period(first, period.until), (
         f"Shown from {first.isoformat()} on: at most {MOST_DAYS} days at once.",

@@ -10,7 +10,7 @@ from bot.intents.model import Reading
 from bot.intents.readings.context import Context
 
 _WHOLE: Final = {"eth": "Ethereum", "erc20": "Ethereum", "erc-20": "Ethereum", "btc": "Bitcoin"}
-_OF_NETWORKS: Final = frozenset({"funding_addresses", "submit_funding"})
+_OF_NETWORKS: Final = frozenset({"funding_addresses", "funding_show", "submit_funding"})
 
 
 def with_other_network(reading: Reading, context: Context) -> Reading:
@@ -22,7 +22,8 @@ def with_other_network(reading: Reading, context: Context) -> Reading:
     written = _WHOLE.get(named[0].written.lower(), named[0].written)
     ours = ", ".join(context.facts.networks)
     note = f"{written[:1].upper()}{written[1:]} can't be used here. The networks are {ours}."
-    return replace(reading, slots={**reading.slots, "network": written}, notes=(*reading.notes, note))
+    notes = reading.notes if intent == "funding_show" else (*reading.notes, note)  # it was sent there already
+    return replace(reading, slots={**reading.slots, "network": written}, notes=notes)
 
 
 def _is_one(named: list[Entity]) -> bool:

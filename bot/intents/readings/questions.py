@@ -138,7 +138,7 @@ def said_of(intent: str, slots: Mapping[str, Any]) -> str:
     if slots.get("everything"):
         words["amount"] = "everything"
     if intent == "set_limits" and slots.get("limits"):
-        limits = ", ".join(f"{k} {v}" for k, v in slots["limits"].items())
+        limits = ", ".join(f"{k.replace('_', ' ')} {v}" for k, v in slots["limits"].items())
         return f"limits {words['card']}: {limits}"
     return said.format(**words)
 

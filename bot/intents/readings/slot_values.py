@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
+from itertools import pairwise
 from typing import Any, Final
 
 from bot.intents.extraction import AT_MOST, UNKNOWN_NETWORK, Entity, Found
@@ -140,7 +141,8 @@ def _exact(slot: str, entity: Entity, value: str) -> Values:
 def _limits(text: str, found: Found) -> Values:
     if _PER_PURCHASE.search(text):
         sentence = "The API has no limit for a single purchase. Set a daily, weekly or monthly one?"
-        return Values({}, Ask("limits", sentence))
+        said = _in_order(text, found)
+        return Values({"limits": said} if said else {}, Ask("limits", sentence))
     amounts = found.inside(text, "amount")
     if _NO_LIMIT.search(text) and not amounts:
         return Values({}, Ask("limits", "The API cannot remove a limit, only change it. To which amount?"))
@@ -152,6 +154,8 @@ def _limits(text: str, found: Found) -> Values:
     if unsure is not None:
         return Values({}, questions.exactly("limits", unsure.doubt))
     limits = _pairs(text, found)
+    if len(limits) != len(wanted):
+        limits = _in_order(text, found) or limits
     if len(limits) != len(wanted):
         return Values({}, _which_limit(wanted))
     return Values({"limits": limits}) if limits else Values()
@@ -180,6 +184,33 @@ def _only_pair(text: str, found: Found) -> dict[str, str]:
     named = [next(filter(None, groups)) for groups in _ANY_UNIT.findall(text)]
     units = {_EVERY[_SHORT.get(unit, unit)] for unit in named}
     return {units.pop(): plain(amounts[0].value.value)} if len(amounts) == len(units) == 1 else {}
+
+
+#: Each way to say for how long a limit holds, that of a single purchase among them.
+_A_UNIT: Final = re.compile(
+    rf"{_PER_PURCHASE.pattern}|\b(?:(?:per|an?|the|each|every|in an?|by)\s+|(?<=/)\s?)?(?P<unit>daily|weekly|monthly|day|week|month)\b"
+)
+_AN_AMOUNT: Final = re.compile(r"§a\d+§")
+
+
+def _in_order(text: str, found: Found) -> dict[str, str]:
+    """The limits that were said, that of a single purchase as `per_transaction`: the first amount with the first word
+    for its time, and so on. None where they are not as many, or one of them is in doubt."""
+    amounts = found.inside(text, "amount")
+    units = []
+    turns = [(one.start(), "amount") for one in _AN_AMOUNT.finditer(text)]
+    for one in _A_UNIT.finditer(text):
+        single = _PER_PURCHASE.fullmatch(one[0]) is not None
+        word = one["unit"] or ""
+        units.append("per_transaction" if single else _EVERY[_SHORT.get(word, word)])
+        turns.append((one.start("unit") if word else one.start(), "unit"))
+    in_turns = [what for _, what in sorted(turns)]
+    doubted = any(amount.doubt and AT_MOST not in amount.traits for amount in amounts)
+    if doubted or len(amounts) != len(units) or len(set(units)) != len(units):
+        return {}
+    if any(one == other for one, other in pairwise(in_turns)):
+        return {}
+    return {unit: plain(amount.value.value) for unit, amount in zip(units, amounts, strict=True)}
 
 
 def _which_limit(amounts: Sequence[Entity]) -> Ask:
@@ -279,6 +310,13 @@ def _order(text: str, found: Found) -> Values:
     if references:
         slots["partner_ref"] = references[0].value
     return Values({"name": name, **slots} if name else slots)
+
+
+def first_load(found: Found) -> dict[str, str]:
+    """What is to be on a card to order: the one amount of the message, where it is in no doubt."""
+    amounts = found.inside(found.masked, "amount")
+    exact = len(amounts) == 1 and not amounts[0].doubt
+    return {"amount": plain(amounts[0].value.value)} if exact else {}
 
 
 def _named(text: str, found: Found) -> str:

@@ -85,7 +85,15 @@ def _one(slot: str, entities: Sequence[Entity]) -> dict[str, Any] | Ask | None:
 
 def _limits(text: str, context: Context) -> dict[str, Any] | Ask:
     values = values_of(Frame("set_limits", text), text, context.found)
-    return values.doubt or dict(values.slots)
+    if values.doubt is not None or context.thread is None:
+        return values.doubt or dict(values.slots)
+    said = context.thread.slots.get("limits") or {}  # those that were said before and can be set stand
+    kept = {unit: amount for unit, amount in said.items() if unit != "per_transaction"}
+    return (
+        {**values.slots, "limits": {**kept, **values.slots["limits"]}}
+        if "limits" in values.slots
+        else dict(values.slots)
+    )
 
 
 def _completed(reading: Reading, context: Context) -> Reading:

@@ -38,8 +38,8 @@ _DECLINED: Final = (
     r"|(?:can\'?t|cannot|can not|unable to|couldn\'?t) (?:\S+ )?(?:pay|be used"
     r"|withdraw)\b|\brefus\w+|\breject\w*|\bfail(?:s|ed|ing|ures?)?\b|\bbounc\w+|\bdenied\b|turned down"
     r"|\b(?:kicked|knocked|sent|thrown|threw|spit|spat) (?:it |them )?(?:back|out)\b|\bturned (?:it "
-    r"|them )?(?:away|down)\b|\b(?:wouldn'?t|won'?t|didn'?t|doesn'?t) (?:go|run|swipe|take|accept"
-    r"|clear)\b(?! (?:that|to|home|back|out|away))"
+    r"|them )?(?:away|down)\b|\b(?:wouldn'?t|won'?t|didn'?t|doesn'?t|did not|does not|would not) (?:go|run|swipe|take|accept"
+    r"|clear|pass)\b(?! (?:that|to|home|back|out|away))"
     r"|(?:not|n't|n’t|never|stopped|isnt|doesnt) (?:be )?(?:work\w*|go(?:ing)? through|accepted)|\bbroken\b"
 )
 _SPENT: Final = (
@@ -64,14 +64,15 @@ _FEE: Final = (
 )
 
 DECISION: Final = re.compile(
-    r"^(?:i |we )?(?:hereby )?(?:approve|approved|reject|rejected|deny|denied|decline it"
+    r"^(?:to validate|consider (?:this|that|it) (?:as )?my (?:yes|approval|ok|signature|sign-?off))\b"
+    r"|^(?:(?:just|abeg|mate|so|now) )*(?:i |we )?(?:hereby )?(?:approve|approved|reject|rejected|deny|denied|decline it"
     r"|decline that)\b(?! (?:reason|why))|^lgtm\b"
 )
 #: The same of a request that is named, in other words and orders: `R-7K3M: signed`, `with my approval R-7K3M can go`.
 DECIDES: Final = re.compile(
     r"^(?!.*\b(?:who|what|when|was|has|have|is|did|does|why|how|status|state|which|where|can i"
     r"|can (?!you\b|u\b|we\b|someone\b|somebody\b|this\b|it\b|now\b|go\b|be\b)\w+ (?:approve"
-    r"|sign|reject)|should)\b).*"
+    r"|sign|reject)|should|or not?|got (?:approved|rejected|signed)|by whom?|whether|insists?|already)\b).*"
     r"\b(?:approve|ap{1,2}rov(?:e|ed|es)?|my approval|reject|rejected|nack|ack|signed|sign off"
     r"|sign (?:it|this|that) off|validate|i confirm|i agree|i deny|deny|lgtm"
     r"|ship it|go ahead)\b"
@@ -90,7 +91,7 @@ HELP: Final = re.compile(
 )
 NOT_OFFERED: Final = re.compile(
     r"\b(?:cvv|cvc|cv2|security code)\b|^(?!.*\bsecure link\b).*\bcard number\b|\bpan\b(?! pizza)|\bpin\b(?! (?:this"
-    r"|it|that))|\bdispute\b|\bchargeback\b|make §?\w+§? an? approver|add §?\w+§? as (?:an )?approver"
+    r"|it|that))|\bdispute\b|\bcharge[ -]?backs?\b|make §?\w+§? an? approver|add §?\w+§? as (?:an )?approver"
 )
 
 #: What a person may do without a card or anything else at hand.
@@ -151,6 +152,12 @@ RULES: Final = (
     _rule("card_transactions", _SPENT, "card"),
     *(_rule(*row) for row in LAST),
     _rule("card_balance", rf"\bbal(?:ance)?s?\b|{_MONEY_LEFT}", "card"),
+    _rule(
+        "decline_explain",
+        r"\b(?:payments?|purchases?|charges?|transactions?|order)\b.*\b(?:didn'?t|did not|does(?:n'?t| not)|wouldn'?t|won'?t) (?:go|pass|work|clear|run)\b"
+        r"(?=.*\b(?:why|how come|reason|what (?:happened|went wrong|is wrong|'s wrong|gives))\b)",
+        "",
+    ),
     _rule(
         "decline_explain",
         r"\bdeclines?\b|\bcard\b.*\bdeclined\b|(?:why|reason|explain)\b.*\bdeclin\w+",

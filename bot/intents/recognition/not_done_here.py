@@ -36,6 +36,34 @@ _ORDERS: Final = (
     r"(?:lower|raise|change|set|drop|reduce|increase|skip|disable|turn off|bypass|switch off|remove|edit|update)"
     rf"{_FEW}{_RULES_OF_APPROVAL}\b",
 )
+_COINS: Final = r"(?:worth of §n\d+§|bitcoins?|btc|ether|eth|sol|doge\w*)"
+#: Banks and bills, to be paid by somebody else.
+_BILLS: Final = (
+    r"(?:invoices?|bills?|landlord|rent|salary|salaries|wages|ibans?|suppliers?|vendors?|tax(?:es)?|(?:by |via |a )?bank transfer"
+    r"|(?:our|my|his|her|their|the|ordinary) (?:\w+ )?bank account|barclays|hsbc|revolut|paypal|venmo|western union)"
+)
+#: What is bought elsewhere.
+_BOUGHT: Final = (
+    r"(?:flights?|(?:plane |train |bus |ferry )?tickets?|planes?|hotels?|hotel rooms?|taxis?|cabs?|ubers?|seats?|lunch|pizzas?|coffees?"
+    r"|flowers?|chairs?|laptops?|toner|a van|a car)"
+)
+_PHONE_WALLETS: Final = (
+    r"(?:(?:apple|google|samsung) (?:pay|wallet)|gpay|(?:phone|his|her|my|their|phone's) wallet)"
+)
+_ORDERS_OF_OTHERS: Final = (
+    rf"(?:move|put|send|transfer|pay|wire|forward|withdraw|cash out|give|take){_FEW}{_COINS}(?!\w)(?! (?:network|chain|card))",
+    rf"(?:pay|send|wire|transfer|settle|make){_FEW}{_BILLS}\b(?!.{{0,40}}\b(?:card|float)\b)",
+    rf"(?:book|buy|reserve|order|purchase|get)\W+(?:(?!cards?\b)[\w§'’-]+ ){{0,4}}?{_BOUGHT}\b(?! (?:purchases|payments|charges|transactions|spend|card))"
+    r"(?!.{0,60}\bcards?\b)",
+    rf"(?:add|put|set up|install|link|load|connect|register){_FEW}{_PHONE_WALLETS}\b",
+    r"(?:get|claim|fetch|demand)\W+(?:\w+ ){0,2}(?:money|cash|deposit|refund) back from (?!§c|(?:the|his|her|their|that) card)",
+    r"(?:claim|request|chase|demand|get)\W+(?:us |me |him |her )?(?:the|a|our|my|his|her|that) refund\b",
+    r"get [\w.§]+(?: [\w.]+)? to (?:refund|reimburse|repay|pay back)\b",
+    rf"(?:delete|erase|wipe|hide){_FEW}(?:history|records?|statements?|ledger)\b",
+    rf"(?:raise|increase|extend|lift|ask for){_FEW}(?:credit lines?|line of credit|overdrafts?)\b",
+    rf"(?:schedule|automate|programme?)\b{_FEW}(?:top[ -]?ups?|loads?|recharges?|unloads?|freez\w+|payments?)\b",
+    rf"set\b{_FEW}(?:up )?(?:as |to )?(?:an? )?(?:recurring|standing order|automatic|by itself)\b",
+)
 _SOLD: Final = r"(?:§n\d+§|eth|btc|bitcoin|gas|gold|oil)"
 _OTHERS: Final = (
     r"\b(?:their|his|her|your|my|its) (?:[a-z]+ ){0,2}(?:fees?|ledger)\b",
@@ -58,7 +86,8 @@ def is_about_others(text: str) -> bool:
 
 @cache
 def _orders() -> re.Pattern[str]:
-    return re.compile("|".join(_ORDERS))
+    orders = "|".join((*_ORDERS, *_ORDERS_OF_OTHERS))
+    return re.compile(rf"(?:to )?(?:{orders})")
 
 
 @cache

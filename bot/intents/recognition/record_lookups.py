@@ -59,8 +59,11 @@ _FOR_PERSON: Final = tuple(
         + r"(?:'s)? (?:to (?:approve|sign|decide|review)|approval|decision|signature|sign-?off|ok)\b",
         r"\b(?:what|anything|something|which requests?)\b.*?\b(?:does|do|has|have|is|should|must) "
         + _PERSON.format("person")
-        + r" (?:still |also )?(?:(?:have|need|got|supposed|required)(?: got)? to |got to |have to )?"
-        r"(?:approve|sign|decide|review)\b",
+        + r" (?:still |also )?(?:(?:have|need|got|supposed|required)(?: got)? to |got to |have to |gotta )?"
+        r"(?:approve|sign|decide|review|ok|okay|confirm)\b",
+        r"\b(?:what|anything|something|which requests?)(?:'s| has| is)? "
+        + _PERSON.format("person")
+        + r" (?:still |also )?(?:gotta|has to|have to|needs to|got to|must) (?:approve|sign|decide|review|ok|okay|confirm)\b",
         r"^(?:show |list |open |get |see )?(?:me )?" + _PERSON.format("person") + r"'s (?:\w+ )?"
         r"(?:queue|approvals|pending requests|inbox|open requests|requests)\b",
     )
@@ -181,7 +184,8 @@ FIRST: Final = (
     ),
     (
         "pending_approvals",
-        r"\bholding (?:anybody|anyone|somebody|people|things) up\b|\boutstanding approvals\b"
+        r"\b(?:anything|something|what|which) (?:is |are |else )?(?:on|for) (?:me|my side|us|my end) to (?:confirm|approve|sign|ok|okay|decide|check off)\b"
+        r"|\bholding (?:anybody|anyone|somebody|people|things) up\b|\boutstanding approvals\b"
         r"|\bwho are we waiting (?:on|for)\b"
         r"|\bto (?:be|get) signed off\b|\bon (?:my|his|her|[a-z]+'s|§m\d+§) (?:table|desk|plate)\b",
         "",
@@ -203,6 +207,22 @@ FIRST: Final = (
     (
         "ledger_show",
         r"\bwhat moved\b|\bfloat\b[^?]{0,30}\bmove[ds]?\b|\bins and outs\b|\bcame in and (?:went )?out\b",
+        "",
+    ),
+    (
+        "ledger_show",
+        r"\bwhat (?:all )?(?:was|got|gets|is|has been|have you) (?:\w+ )?booked\b(?!.*\b(?:flights?|hotels?|rooms?|tickets?)\b)"
+        r"|\b(?:what|everything|all|anything)\b[^?]{0,20}\bbooked (?:on|to|against|in|since|for|between|from|yesterday|last|this|today)\b"
+        r"(?!.*\b(?:flights?|hotels?|rooms?|tickets?)\b)"
+        r"|\b(?:book(?:ing)?|ledger|accounting|account) (?:entries|entrys|lines|records|postings)\b|\bpostings\b",
+        "",
+    ),
+    (
+        "spend_show",
+        r"\bhow much\b[^.?]{0,40}\b(?:has|have|did|was)?\b[^.?]{0,25}\b(?:gone|went|goes|flowed|cost us) (?:to|into|on|at)\b"
+        r"|\bwhat(?:'?s| is) the damage\b|\bgo through (?:in total|all in all|altogether)\b|\bspending of\b|\b(?:spen[dt]|spending|used|paid|total)\b.*\b(?:one|single|only the|just the"
+        r"|just one) (?:number|figure|total|sum)\b|\b(?:actual|grand|overall) total\b|\bhow much\b[^.?]*\bused in (?:total|all)\b"
+        r"|\btotal for\b.*\ball cards\b",
         "",
     ),
     ("card_requests", _ABOUT_A_CARD, "card in clause"),

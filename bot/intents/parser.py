@@ -36,6 +36,7 @@ from bot.intents.readings import (
     read_lookup,
     read_misspelt_verb,
     read_undo_or_pause,
+    with_card_of_the_undo,
     with_other_network,
 )
 from bot.intents.recognition import (
@@ -138,6 +139,7 @@ def read_by_rules(
         readings = _or_apart(readings, clauses, context, kinds or {}, written)
         readings = _or_by_sentence(readings, context, kinds or {}, written)
         readings = _as_lookups(_all_sign(readings, context), context)
+        readings = [with_card_of_the_undo(one, context) for one in readings]
         readings = [with_first_load(with_other_network(one, context), context) for one in readings]
     settled = _settled(readings, cleaned)
     return Ruled(settled, None if cleaned.guarded else context, cleaned.guarded, bool(answer))

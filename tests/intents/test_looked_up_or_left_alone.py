@@ -38,6 +38,7 @@ def _says_no(parsed: Parsed) -> bool:
         ("spend_show", "what's the damage on 5589 this week"),
         ("pending_approvals", "anything on me to sign?"),
         ("pending_approvals", "what has Marta gotta ok today"),
+        ("pending_approvals", "what's jonas gotta sign off on this week"),
         ("card_requests", "is there a request open on 3205"),
         ("decline_explain", "the payment at Esso did not pass, what happened?"),
         ("decline_explain", "payment on 3205 did not go through, for what reason"),
@@ -234,3 +235,72 @@ def test_what_is_offered_holds_the_values_that_are_in_no_doubt(
     read = {reading.wanted or reading.intent: reading.slots for reading in parsed.readings}
     found = {**{one.intent: one.slots for one in parsed.suggestions}, **read}[intent]
     assert slots.items() <= found.items()
+
+
+@pytest.mark.parametrize(
+    ("intent", "text"),
+    [
+        *(("set_3ds", f"{card}: {codes} should go by {way} from now, please")
+          for card, codes, way in product(("5589", "sofia-l"), ("the payment codes", "3ds codes"), ("email", "sms"))),
+        ("set_3ds", "the wall is thick as a bunker, so have Jonas' verification codes sent by email instead, 5589"),
+        ("pause_sending", "hit the red button, something is off"),
+        ("pause_sending", "nothing leaves till the treasurer says so"),
+        ("set_limits", "one purchase on will-p must not pass 85"),
+        ("set_limits", "no payment on 5589 above 120 please"),
+        ("order_card", "get Rosa Metz a card, she runs the crew. rosa.m@example.com +14195550177 load 500"),
+    ],
+)  # fmt: skip
+def test_a_request_in_seldom_words_is_done_or_offered(intent: str, text: str) -> None:
+    parsed = _read(text)
+
+    read = {name for one in parsed.readings for name in (one.intent, one.wanted)}
+    assert intent in read | {one.intent for one in parsed.suggestions}
+    assert len(parsed.suggestions) <= 3
+
+
+@pytest.mark.parametrize(
+    "text", ["what are codes by sms good for", "where does nothing go out", "which payment was over 85"]
+)
+def test_a_question_in_such_words_is_offered_no_request_for_them(text: str) -> None:
+    offered = {one.intent for one in _read(text).suggestions}
+
+    assert not offered & {"set_3ds", "pause_sending", "set_limits"}
+
+
+@pytest.mark.parametrize(
+    ("text", "card"),
+    [
+        ("please retract my request for April", "April"),
+        ("mine is a double, recall my latest request, the May one", "May"),
+        ("take back what I asked for sofia-l a minute ago", "sofia-l"),
+    ],
+)
+def test_what_is_taken_back_is_of_the_card_that_is_named(text: str, card: str) -> None:
+    reading = _read(text).first
+
+    assert (reading.intent, reading.slots.get("card"), reading.opened) == ("undo", card, False)
+
+
+@pytest.mark.parametrize(
+    ("text", "intent", "card"),
+    [
+        ("the unload of sofia-l went in as two pieces, show me her ledger entries", "ledger_show", "sofia-l"),
+        ("May's standing at the counter and the card got knocked back, why??", "decline_explain", "May"),
+        (
+            "hi, april is angry, her payment at Booking.com didn't go through on friday. why?",
+            "decline_explain",
+            "april",
+        ),
+    ],
+)
+def test_a_look_up_is_of_the_holder_named_before(text: str, intent: str, card: str) -> None:
+    reading = _read(text).first
+
+    assert (reading.intent, reading.slots.get("card")) == (intent, card)
+
+
+@pytest.mark.parametrize("verb", ["didn't go through", "won't work", "bounced", "keeps failing"])
+def test_what_happened_is_no_part_of_a_merchants_name(verb: str) -> None:
+    parsed = _read(f"payments on 3205 at Booking.com {verb}")
+
+    assert {slots["merchant"] for slots in _all_slots(parsed) if "merchant" in slots} <= {"Booking.com"}

@@ -62,10 +62,11 @@ _MERCHANT: Final = re.compile(
     r"\bat (?P<name>(?:§[axf]\d+§(?=[-'&])|[^\W_])[^\s§,;?!]*(?:\s+(?:&|and)\s+[^\s§,;?!]+|\s+[^\s§,;?!]+){0,4}?)"
     r"(?=\s*(?:$|[,;?!.](?:\s|$)|§|\b(?:on|with|by|using|in|for|from|since|between|this|last|today|yesterday|above|over|below"
     r"|under|more|less|at|during|and|but|please|pls|so|ever|lately|recently|what|how|was|were|did|has|have|is|are|went|got|get"
-    r"|gets|declined|refused|please)\b))"
+    r"|gets|declined|refused|please"
+    r"|didn'?t|doesn'?t|won'?t|wouldn'?t|isn'?t|hasn'?t|keeps|kept|failed|bounced)\b))"
 )
 #: `every home depot purchase`, `purchases from kenya airways`, `what we paid to albert heijn`, `went to meta`.
-_END: Final = r"(?=\s*(?:$|[,;?!.](?:\s|$)|§|\b(?:on|with|by|using|in|for|from|since|between|this|last|over|during|and|but|please|pls|so|what|how|was|were|is|are|went|got|via|through|today|yesterday|altogether|total|so far|pass|go|come|arrive|ever|yet|already)\b))"
+_END: Final = r"(?=\s*(?:$|[,;?!.](?:\s|$)|§|\b(?:on|with|by|using|in|for|from|since|between|this|last|over|during|and|but|please|pls|so|what|how|was|were|is|are|went|got|via|through|today|yesterday|altogether|total|so far|pass|go|come|arrive|ever|yet|already|did|didn'?t|doesn'?t|won'?t|keeps|kept|failed|bounced)\b))"
 _NAME: Final = r"[^\W\d_][^\s§,;?!]*(?:\s+[^\s§,;?!]+){0,3}?"
 _OTHERWISE: Final = (
     re.compile(

@@ -7,7 +7,7 @@ and none of them is a request to change something: such a one is only ever a sug
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -91,6 +91,20 @@ _SENTENCE: Final = re.compile(
 _ASKS: Final = re.compile(
     r"\b(?:please|pls|plz|can|could|would|(?:^|(?:so|and)\s)(?:take|put|load|lower|raise|set|top|give|get|pull|make))\b"
 )
+#: Words of requests that few texts hold, and the ranker has hardly seen.
+_WORDS_OF: Final = {
+    "set_3ds": re.compile(
+        r"\b(?:codes?|threeds|otps?|one[ -]time (?:codes?|passwords?|passcodes?))\b[^.?!]{0,60}\b(?:e-?mail|mail|sms|text|texts|webhook|app)\b"
+        r"(?=[^.?!]{0,40}(?:\b(?:instead|from now|not|any ?more|please|pls|by|to)\b|$))"
+    ),
+    "pause_sending": re.compile(
+        r"\bnothing (?:\w+ )?(?:leaves|goes|moves|gets|is sent|is paid)\b|\b(?:big )?red button\b|\b(?:shut|lock|stop|halt|hold|freeze) (?:it all|everything|all of it|all outgoing|all payouts)\b"
+        r"|\bno (?:more )?(?:money|payments?|payouts?|transfers?) (?:leaves?|goes|go|may leave|out)\b"
+    ),
+    "set_limits": re.compile(
+        r"\b(?:one|a single|each|any|no) (?:purchase|payment|transaction|swipe)\b[^.?!]{0,40}\b(?:must not|may not|should not|can'?t|over|above|beyond|more than|pass|exceed)\b[^.?!]{0,20}§a"
+    ),
+}
 _SECRET: Final = re.compile(r"\b(?:cvv|cvc|cv2|security code|pin(?:code)?)\b")
 
 
@@ -121,6 +135,33 @@ class Ranked:
 
 
 def ranked(readings: Sequence[Reading], context: Context) -> Ranked:
+    """The readings of the rules with what the ranker says to them, and with what the words of a request tell."""
+    found = _ranked(readings, context)
+    if context.doubts or any(r.opened or r.kind or r.takes_back for r in readings):
+        return found
+    known = {name for r in (*found.readings, *readings) for name in (r.intent, r.wanted)}
+    known |= {one.intent for one in found.suggestions}
+    more = tuple(_told(intent, context) for intent in _told_by_words(context) if intent not in known)
+    return Ranked(found.readings, (*more, *found.suggestions)[:MOST]) if more else found
+
+
+def _told_by_words(context: Context) -> Iterator[str]:
+    """The requests that seldom words, or a telephone with a mailbox, leave no doubt of; of what is asked, none."""
+    masked = context.found.masked
+    if _ASKED.search(masked) and not _ASKED_FOR.search(masked):
+        return
+    yield from (intent for intent, words in _WORDS_OF.items() if words.search(masked))
+    if context.found.inside(masked, "phone") and context.found.inside(masked, "email"):
+        yield "order_card"
+    if _asks_for_a_number(context) and context.found.inside(masked, "card"):
+        yield "reveal_card"
+
+
+def _told(intent: str, context: Context) -> Suggestion:
+    return _suggestion(intent, dict(ranker().ranked(context.found.masked)).get(intent, 0.0), context)
+
+
+def _ranked(readings: Sequence[Reading], context: Context) -> Ranked:
     """The readings of the rules with what the ranker says to them. What is sure is left as it is."""
     readings = tuple(readings)
     first = readings[0]
@@ -187,8 +228,9 @@ def _stands(first: Reading, best: str, share: float, masked: str) -> bool:
         return False
     if {best, first.intent} <= _SEE_MERCHANTS and best != first.intent and share >= CERTAIN:
         return False
+    by_person = "person" in first.slots and bool(_ASKED.search(masked))  # `what has jonas to sign off`
     by_id = first.slots.get("request", "last") != "last" and not _DECIDES.search(masked)
-    return _is_look(best) or (best == NOT_OFFERED and (by_id or len(masked.split()) <= _FEW))
+    return _is_look(best) or (best == NOT_OFFERED and (by_id or by_person or len(masked.split()) <= _FEW))
 
 
 def _is_another_look(readings: Sequence[Reading], best: str, share: float) -> bool:
@@ -214,8 +256,7 @@ def _asks_for_a_number(context: Context) -> bool:
 
 def _link_offered(context: Context) -> tuple[Suggestion, ...]:
     """The request that shows a card's number by its own link."""
-    share = dict(ranker().ranked(context.found.masked)).get("reveal_card", 0.0)
-    return (_suggestion("reveal_card", share, context),)
+    return (_told("reveal_card", context),)
 
 
 def _is_settled(readings: Sequence[Reading]) -> bool:

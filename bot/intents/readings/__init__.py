@@ -20,7 +20,7 @@ from bot.intents.readings.other_networks import with_other_network
 from bot.intents.readings.slot_checks import is_today
 from bot.intents.readings.slot_values import NO_MARKUP, REQUIRED, first_load, plain, values_of
 from bot.intents.readings.thread_answers import read_answer
-from bot.intents.readings.undo_and_pause import read_undo_or_pause
+from bot.intents.readings.undo_and_pause import read_undo_or_pause, with_card_of_the_undo
 
 __all__ = [
     "NO_MARKUP",
@@ -41,5 +41,6 @@ __all__ = [
     "read_misspelt_verb",
     "read_undo_or_pause",
     "values_of",
+    "with_card_of_the_undo",
     "with_other_network",
 ]

@@ -156,10 +156,10 @@ def one_card(context: Context, piece: str = "") -> tuple[str, KnownCard | None]:
 #: Around a name that is also a word, in small letters or where a sentence begins, what leaves it a name for a look:
 #: `may: per day 75`, `why will refused`, `april, 40 for gas`, `retract my request for april`.
 _NAMES_BEFORE: Final = re.compile(
-    r"(?:^|[\n.!?:;(>–—-]\s*|\b(?:on|for|from|off|of|to|onto|with|by|hey|why|about|has|have|did|does|is|top up|topup|the)\s)$"
+    r"(?:^|[\n.!?:;(>–—-]\s*|\b(?:hi|hello|hey|so|and|well|sorry), |\b(?:on|for|from|off|of|to|onto|with|by|hey|why|about|has|have|did|does|is|top up|topup|the)\s)$"
 )
 _NAMES_AFTER: Final = re.compile(
-    r"\s*(?:$|[:,;?!)\n]|\.(?!\d)|'s\b)|\s+(?:refused|declined|rejected|denied|cards?\b|one\b|per\b|got\b|daily|weekly|monthly"
+    r"\s*(?:$|[:,;?!)\n]|\.(?!\d)|'s\b)|\s+one\W*$|\s+(?:refused|declined|rejected|denied|cards?\b|one\b|per\b|got\b|daily|weekly|monthly"
     r"|is\b|last\b|this\b|yesterday|today|saldo|balance|please|pls|thx|thanks|\d|§a)"
 )
 _ONLY_BEFORE: Final = re.compile(r"\b(?:on|for|from|off|to|onto|why|top up|topup)\s$")
@@ -190,9 +190,8 @@ def card_by_a_common_word(context: Context) -> tuple[str, KnownCard | None]:
     for word in WORD.finditer(text):
         bare = bare_word(word[0])
         known = context.cards.with_word(bare) if bare in ORDINARY else ()
-        if known and _is_called_so(
-            bare, text[max(0, word.start() - 20) : word.start()], text[word.end() :][:20]
-        ):
+        end = word.end() - (2 if word[0].lower().endswith("'s") else 0)
+        if known and _is_called_so(bare, text[max(0, word.start() - 20) : word.start()], text[end:][:20]):
             found[word[0]] = list(known)
     for sign in _FOR_A_PERIOD.findall(context.found.masked)[:_FEW_PERIODS]:
         # `new limits for april`: only from a preposition that a person may follow, too.

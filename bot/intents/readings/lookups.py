@@ -36,6 +36,8 @@ _PURCHASES: Final = re.compile(
 #: Slots that say which purchases are meant.
 PURCHASE_SLOTS: Final = frozenset({"merchant", "status", "above", "at_least", "below", "at_most"})
 _ITS: Final = re.compile(r"\b(?:it|its|it's|that card|this card|the same|the card|that one|his|her|their)\b")
+#: `show me her ledger entries`: of the card that was named before.
+_OF_SOMEBODY: Final = re.compile(r"\b(?:his|her|hers|their|its)\b")
 _BARE_FOUR: Final = re.compile(
     r"\b(?:about|show|status of|who (?:holds|has|owns)|balance (?:of|on)|(?:look|pull) up)\W+§[ax](\d+)§"
 )
@@ -62,7 +64,7 @@ def read_lookup(clause: Clause, context: Context) -> Reading | None:
     reading = Reading(intent, _slots(intent, clause.text, context))
     if intent in _MAY_HAVE_CARD:
         cards = here or list(context.cards_before)
-        if intent == "ledger_show" and not here:
+        if intent == "ledger_show" and not here and not _OF_SOMEBODY.search(clause.text):
             cards = []
         return _with_period(_with_card(reading, cards, context, its=its), clause.text, context)
     return _with_period(reading, clause.text, context)

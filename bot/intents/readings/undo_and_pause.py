@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from bot.intents.model import Reading
 from bot.intents.plain_text import Clause, is_doubted, is_negated
 from bot.intents.readings import questions
-from bot.intents.readings.card_choice import one_of
+from bot.intents.readings.card_choice import card_by_a_common_word, one_card, one_of
 from bot.intents.readings.context import Context
 from bot.intents.recognition import (
     is_pause,
@@ -46,3 +47,13 @@ def _undo(clause: Clause, context: Context) -> Reading:
         return Reading(UNDO, reading.slots, card=fits[0])
     ask = questions.which_card(written, fits, context.cards) if fits else questions.unknown_card(written)
     return Reading("ambiguous", reading.slots, wanted=UNDO, ask=ask)
+
+
+def with_card_of_the_undo(reading: Reading, context: Context) -> Reading:
+    """`that top-up I asked for 3018, take it back`: what is taken back is that of the one card that is named."""
+    if reading.intent != UNDO or reading.slots.keys() & {"card", "request"}:
+        return reading
+    written, card = one_card(context)
+    if card is None:
+        written, card = card_by_a_common_word(context)
+    return reading if card is None else replace(reading, slots={"card": written, **reading.slots}, card=card)

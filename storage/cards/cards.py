@@ -47,6 +47,11 @@ _MARK_GONE = (
     .values(gone_at=bindparam("now", type_=_C.gone_at.type))
     .returning(_C.id)
 )
+_GONE_AFTER = (
+    select(*_COLUMNS)
+    .where(_C.program == bindparam("program"), _C.gone_at > bindparam("at"))
+    .order_by(_C.holder_key, _C.id)
+)
 _SYNCED_AT = select(t.card_sync.c.synced_at).where(t.card_sync.c.program == bindparam("program"))
 # A text that fits more cards than these is too short to name one: not all of them are looked at.
 MOST_MEANT = 200
@@ -354,7 +359,8 @@ async def mark_gone(tx: Tx, program: str, *, seen_before: datetime) -> list[str]
 
 async def gone_after(tx: Tx, program: str, at: datetime) -> list[CardEntry]:
     """Cards that a whole listing since then no longer showed."""
-    return await _all(tx, t.card.c.program == program, t.card.c.gone_at > at)
+    found = await tx.run(_GONE_AFTER, {"program": program, "at": at})
+    return [_entry(row) for row in found.all()]
 
 
 async def set_status(tx: Tx, card_id: str, status: str) -> None:

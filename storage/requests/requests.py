@@ -495,10 +495,18 @@ def _failed_in_doubt() -> Select[Any]:
 
 async def look_again(tx: Tx, ids: Collection[str], states: Collection[State]) -> None:
     """Those of them that are in one of these states are due for another look, however long ago the last one was."""
+    given = {"ids": list(ids), "states": list(states)}
+    await tx.run(_looking_again(tx.is_postgres), {**given, **tx.times})
+
+
+@cache
+def _looking_again(is_postgres: bool) -> Executable:
     row = t.request.c
-    found = (row.id.in_(list(ids)), row.state.in_(list(states)), row.rows.is_(None))
-    is_free = or_(row.lease_until.is_(None), ~tx.lease_holds(row.lease_until))
-    await tx.run(update(t.request).where(*found, is_free).values(due_at=tx.now))
+    is_one = row.id.in_(bindparam("ids", expanding=True))
+    found = (is_one, row.state.in_(bindparam("states", expanding=True)), row.rows.is_(None))
+    is_free = or_(row.lease_until.is_(None), ~lease_holds(row.lease_until, is_postgres=is_postgres))
+    now = bindparam("now", type_=UtcDateTime())
+    return update(t.request).where(*found, is_free).values(due_at=now)
 
 
 async def sent_of_kind(

@@ -59,13 +59,14 @@ class Stage:
     def drive(self, seconds: float, *, leap_s: float = 0.0, most: int | None = None) -> None:
         """Let so much time pass. With `leap_s` the clock jumps where nothing is under way."""
         world = self.world
+        ends = world.loop.time() + seconds
 
         def leap() -> float:
-            # A process that stands still for longer loses its leases each time.
-            most = HOLDING_S if world.wanted > 1 else leap_s
-            return min(leap_s, most, world.network.rests_for())
+            by_s = min(leap_s, world.network.rests_for(), ends - world.loop.time())
+            # Where nobody could renew meanwhile, a process that stands still for longer loses its leases each time.
+            return by_s if world.wanted == 1 or by_s <= HOLDING_S or world.renew_leases(by_s) else HOLDING_S
 
-        world.loop.drive(world.loop.time() + seconds, leap=leap if leap_s else None, most=most)
+        world.loop.drive(ends, leap=leap if leap_s else None, most=most)
 
     def drive_until(self, done: Callable[[], bool], most_s: float) -> None:
         """Let time pass until something is so, or no more than that."""

@@ -8,10 +8,12 @@ import sqlite3
 from asyncio import events
 from collections.abc import Awaitable, Callable
 from contextlib import closing
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from sandbox.partner import http
+from storage.columns import time_text
 from storage.store import Store
 from storage.vault import Keyring, Vault
 from tests.simulation.inline_sqlite import Storage
@@ -20,7 +22,7 @@ from tests.simulation.network import SLACK, Call, Network
 from tests.simulation.world import furniture, stand_ins
 from tests.simulation.world.api_side import ApiSide
 from tests.simulation.world.installation import Installation, Policy
-from tests.simulation.world.names import Json
+from tests.simulation.world.names import START, Json
 from tests.simulation.world.process import Clock, Killed, Process
 from tests.simulation.world.relay_side import RelaySide
 from tests.simulation.world.slack_side import SlackSide
@@ -222,6 +224,28 @@ class World:
     def leases_are_right(self) -> bool:
         """They last as long as they say: the clock they run on is the one process's own, or that of the database."""
         return self.replicas > 1 or self.clocks_never_wrong
+
+    def renew_leases(self, by_s: float) -> bool:
+        """The clock is about to leap by so much: what the processes that run hold is theirs for as much longer, as if
+        they had renewed it meanwhile. False where one stands still, or the database is held by somebody."""
+        now = self.loop.time()
+        alive = [one for one in self.processes if one.owner.alive]
+        if any(one.running is None or one.owner.stands_still_until > now for one in alive):
+            return False
+        held = self.rows("SELECT name, owner, until FROM lease")
+        owners, by = {one.name for one in alive}, timedelta(seconds=by_s)
+        ends = {row["name"]: datetime.fromisoformat(row["until"]) for row in held if row["owner"] in owners}
+        later = [
+            (time_text(end + by), name) for name, end in ends.items() if end > START + timedelta(seconds=now)
+        ]
+        try:
+            with closing(sqlite3.connect(self.database, timeout=0)) as connection, connection:
+                connection.executemany("UPDATE lease SET until = ? WHERE name = ?", later)
+        except sqlite3.OperationalError:
+            return False
+        for process in alive:
+            process.hold_for_longer(by_s)
+        return True
 
     def set_clocks(self, wrong_by_s: float, which: Process | None = None) -> None:
         """The wall clock of every process, now and later, is wrong by so much; or of this one alone."""

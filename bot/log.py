@@ -53,6 +53,8 @@ _CAPPED = (
     "httpcore",
     "aiohttp.access",
     "slack_sdk",
+    # By its own level the SDK decides whether to make a line of each call, which nobody would see.
+    "slack_sdk.web.async_base_client",
     "slack_bolt",
     "asyncio",
     "apscheduler",

@@ -262,10 +262,14 @@ async def _require_appended(tx: Tx) -> None:
 async def lacked(tx: Tx) -> Head | None:
     """The last entry that this process knows, where the database does not have it any more: then what it shows is not
     what was done. None where all is there."""
+    return await _lacked(tx, await head(tx)) if tx.known_end[0] else None
+
+
+async def _lacked(tx: Tx, end: Head) -> Head | None:
+    """The same, where the chain ends so by its row."""
     seq, digest = tx.known_end
     if not seq:
         return None
-    end = await head(tx)
     is_there = end.hash == digest if end.seq == seq else end.seq > seq and await _has(tx, seq, digest)
     return None if is_there else Head(seq, digest)
 
@@ -328,7 +332,9 @@ async def anchor(tx: Tx) -> Anchor | None:
     Where the database lacks an entry that this process knows, the statement is of that one: what hides it in the
     database is seen by it, also after a start.
     """
-    end = (None if tx.appended else await lacked(tx)) or await head(tx)
+    end = await head(tx)
+    if not tx.appended:
+        end = await _lacked(tx, end) or end
     if end.seq == 0:
         return None
     at = time_text(tx.now)

@@ -73,19 +73,19 @@ class UtcDateTime(TypeDecorator[datetime]):
             return None
         if value.tzinfo is None:
             raise ValueError("a time must carry its zone")
-        value = value.astimezone(UTC)
-        return value if dialect.name == "postgresql" else time_text(value)
+        return value.astimezone(UTC) if dialect.name == "postgresql" else time_text(value)
 
     def process_result_value(self, value: Any, dialect: Dialect) -> datetime | None:
         if value is None:
             return None
         read = value if isinstance(value, datetime) else datetime.fromisoformat(value)
-        return read.astimezone(UTC)
+        return read if read.tzinfo is UTC else read.astimezone(UTC)
 
 
 def time_text(value: datetime) -> str:
     """`2026-11-20T09:30:00.000000Z`: the text of a time in the database and in the audit chain."""
-    return value.astimezone(UTC).isoformat(timespec="microseconds").removesuffix("+00:00") + "Z"
+    utc = value if value.tzinfo is UTC else value.astimezone(UTC)
+    return utc.isoformat(timespec="microseconds").removesuffix("+00:00") + "Z"
 
 
 def amount_of(text: str) -> Decimal:

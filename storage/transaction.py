@@ -245,24 +245,22 @@ class ChainMemory:
                 self.own.popleft()
 
 
-def _require_lease(lasts: timedelta) -> None:
-    if lasts > LONGEST_LEASE:
-        raise ValueError(f"no lease is for longer than {LONGEST_LEASE}")
-
-
 def lease_clock(*, is_postgres: bool) -> ColumnElement[datetime]:
     """As `Tx.lease_clock`, in a statement that is built once; to be run with `Tx.times`."""
     return DATABASE_CLOCK if is_postgres else _MACHINE_NOW
 
 
 def lease_holds(until: ColumnElement[Any], *, is_postgres: bool) -> ColumnElement[bool]:
-    """As `Tx.lease_holds`, in a statement that is built once; to be run with `Tx.times`."""
+    """Does a lease until then keep others out? Not one that is over, or is for longer than any of ours.
+
+    Of a statement that is built once; to be run with `Tx.times`.
+    """
     latest = LATEST_BY_DATABASE if is_postgres else _LATEST
     return until.between(lease_clock(is_postgres=is_postgres), latest)
 
 
 def lease_end(*, is_postgres: bool) -> ColumnElement[Any]:
-    """As `Tx.lease_end`, in a statement that is built once; to be run with `Tx.lease_times`."""
+    """When a lease taken now is over, in a statement that is built once; to be run with `Tx.lease_times`."""
     return DATABASE_CLOCK + bindparam("lasts", type_=Interval()) if is_postgres else _LEASE_END
 
 
@@ -339,18 +337,10 @@ class Tx:
         return {"now": self.now, "machine_now": now, "latest": now + LONGEST_LEASE}
 
     def lease_times(self, lasts: timedelta) -> dict[str, Any]:
-        """The same, with those of a lease for so long."""
-        _require_lease(lasts)
+        """The same, with those of a lease for so long; at most `LONGEST_LEASE`."""
+        if lasts > LONGEST_LEASE:
+            raise ValueError(f"no lease is for longer than {LONGEST_LEASE}")
         return {**self.times, "lasts": lasts, "lease_end": self.machine_now + lasts}
-
-    def lease_end(self, lasts: timedelta) -> Any:
-        """So long from now on the clock of leases, as a value to write. At most `LONGEST_LEASE`."""
-        _require_lease(lasts)
-        return self.lease_clock + lasts if self.is_postgres else self.machine_now + lasts
-
-    def lease_holds(self, until: ColumnElement[Any]) -> ColumnElement[bool]:
-        """Does a lease until then keep others out? Not one that is over, or is for longer than any of ours."""
-        return until.between(self.lease_clock, self.lease_end(LONGEST_LEASE))
 
     async def lasts(self, lease_until: datetime | None) -> bool:
         """As `lease_holds`, of a lease that was read."""

@@ -22,6 +22,7 @@ PACKAGES = ("bot", "handlers", "storage", "sandbox")
 CALLED_FROM_OUTSIDE = {
     "load_dialect_impl": "SQLAlchemy, of a TypeDecorator",
     "process_bind_param": "SQLAlchemy, of a TypeDecorator",
+    "process_result_value": "SQLAlchemy, of a TypeDecorator",
     "buy": "tests of other programs, of the fixture partner_sandbox",
     "deliver_to": "tests of other programs, of the fixture partner_sandbox",
     "partner_sandbox": "pytest, of a fixture",

@@ -125,12 +125,14 @@ def test_the_caches_of_a_database_leave_room_for_the_others_within_64_mb() -> No
 
 
 def test_what_is_remembered_of_calls_has_a_bound_or_few_arguments() -> None:
-    """`@cache` is for what has no arguments, or for statements by their form: flags, tables and names of conditions."""
+    """`@cache` is for what has no arguments, or for statements by their form: flags, tables, names of conditions, and
+    how many locks there are to take."""
     by_form = {
         "bot/config/file.py", "bot/operations/__init__.py", "handlers/views/chart_picture.py",
-        "storage/events/ingest.py", "storage/messages/outbox.py", "storage/migrate.py",
+        "storage/cards/cards.py", "storage/events/ingest.py", "storage/master_keys.py", "storage/messages/outbox.py",
+        "storage/migrate.py", "storage/operators/leases.py",
         "storage/protection/signed_rows.py", "storage/protection/unreadable_rows.py",
-        "storage/requests/before_sending.py",
+        "storage/requests/before_sending.py", "storage/requests/held.py",
         "storage/requests/request_search.py", "storage/requests/requests.py", "storage/upsert.py", "storage/audit.py",
     }  # fmt: skip
     found = set()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 from sqlalchemy import bindparam, func, literal_column, select, update
 
 from storage import tables as t
-from storage.transaction import Tx
+from storage.transaction import Tx, one_of
 from storage.upsert import insert_new
 
 _A = t.alert.c
@@ -19,6 +20,7 @@ _IS_OPEN = _A.state != literal_column("'resolved'")
 # What is asked all the time is built once.
 _BY_ID = select(t.alert).where(_A.id == bindparam("id"))
 _OPEN_ONE = select(t.alert).where(_A.dedupe == bindparam("dedupe"), _IS_OPEN)
+_OPEN_AMONG = one_of(select(_A.dedupe).where(_IS_OPEN), _A.dedupe)
 _OPEN_OF = select(t.alert).where(_A.kind == bindparam("kind"), _IS_OPEN).order_by(_A.raised_at, _A.id)
 _OPEN_ONES = select(t.alert).where(_IS_OPEN).order_by(_A.raised_at.desc(), _A.id)
 # An id may be that of an alert that cannot be read.
@@ -183,6 +185,11 @@ async def open_one(tx: Tx, dedupe: str) -> Alert | None:
     """The open alert of this condition."""
     row = (await tx.run(_OPEN_ONE, {"dedupe": dedupe})).one_or_none()
     return None if row is None else Alert(**row._mapping)
+
+
+async def open_among(tx: Tx, dedupes: Collection[str]) -> frozenset[str]:
+    """Those of these conditions that have an open alert."""
+    return frozenset(row.dedupe for row in await tx.run_among(_OPEN_AMONG, dedupes))
 
 
 async def ids_of(tx: Tx, kind: str) -> list[str]:

@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cache
+from functools import cache, partial
 from typing import Any, Final, NoReturn, get_args, get_origin
 
 from sqlalchemy import (
@@ -207,10 +207,10 @@ def _judged(its: Table, row: Sequence[Any], is_postgres: bool) -> UnreadableRow 
     """`row`: its place, its key as it is stored, and its values as the driver has them."""
     count = len(its.primary_key.columns)
     key, values = tuple(row[1 : 1 + count]), row[1 + count :]
-    for column, value in zip(its.columns, values, strict=True):
-        if not _can_be_read(column, value, is_postgres):
+    for (name, can_be_read), value in zip(_checks(its, is_postgres), values, strict=True):
+        if not can_be_read(value):
             names = dict(zip(its.columns.keys(), values, strict=True))
-            return UnreadableRow(its.name, column.name, key, _about(its, key, names))
+            return UnreadableRow(its.name, name, key, _about(its, key, names))
     if its.name in SHAPED:
         of_it = dict(zip(its.columns.keys(), values, strict=True))
         if not SHAPED[its.name](of_it["name"], json.loads(of_it["value"])):
@@ -233,36 +233,46 @@ def _about(its: Table, key: Key, values: dict[str, Any]) -> str:
     return found if isinstance(found, str) and len(found) <= _ID_LENGTH else ""
 
 
-def _can_be_read(column: Column[Any], raw: Any, is_postgres: bool) -> bool:
-    if raw is None:
-        return bool(column.nullable)
-    if raw is _NO_TEXT:
-        return False
-    try:
-        value = _value(column, raw, is_postgres)
-    except _NO_VALUE:
-        return False
-    if value is None:
-        return bool(column.nullable) or _shape(column) is object
-    if isinstance(value, datetime):
-        return value.year in _YEARS
-    shape = _shape(column)
-    return isinstance(value, shape) and (shape is not int or not isinstance(value, bool))
+_Check = Callable[[Any], bool]
 
 
-def _value(column: Column[Any], raw: Any, is_postgres: bool) -> Any:
+@cache
+def _checks(its: Table, is_postgres: bool) -> tuple[tuple[str, _Check], ...]:
+    """Of each column, whether a value of it can be read."""
+    return tuple((column.name, _check(column, is_postgres)) for column in its.columns)
+
+
+def _check(column: Column[Any], is_postgres: bool) -> _Check:
+    is_nullable, shape, read = bool(column.nullable), _shape(column), _reader(column, is_postgres)
+
+    def can_be_read(raw: Any) -> bool:
+        if raw is None:
+            return is_nullable
+        if raw is _NO_TEXT:
+            return False
+        try:
+            value = read(raw)
+        except _NO_VALUE:
+            return False
+        if value is None:
+            return is_nullable or shape is object
+        if isinstance(value, datetime):
+            return value.year in _YEARS
+        return isinstance(value, shape) and (shape is not int or not isinstance(value, bool))
+
+    return can_be_read
+
+
+def _reader(column: Column[Any], is_postgres: bool) -> Callable[[Any], Any]:
     """As the column reads it; stricter with JSON, in which we never write a float."""
     if isinstance(column.type, Json):
-        return json.loads(raw, parse_float=_no_float, parse_constant=_no_float)
+        return partial(json.loads, parse_float=_no_float, parse_constant=_no_float)
     if isinstance(column.type, Boolean) and not is_postgres:
-        return {0: False, 1: True}[raw]
-    dialect = _postgres() if is_postgres else _sqlite()
-    if isinstance(column.type, UtcDateTime):
-        return column.type.process_result_value(raw, dialect)
-    if isinstance(column.type, SealedText):
-        return raw
-    read = getattr(column.type, "process_result_value", None)
-    return raw if read is None else read(raw, dialect)
+        return {0: False, 1: True}.__getitem__
+    read = None if isinstance(column.type, SealedText) else getattr(column.type, "process_result_value", None)
+    if read is None:
+        return lambda raw: raw
+    return partial(read, dialect=_postgres() if is_postgres else _sqlite())
 
 
 def _no_float(text: str) -> NoReturn:
@@ -290,7 +300,6 @@ def _shapes() -> dict[str, type[SQLModel]]:
     }
 
 
-@cache
 def _shape(column: Column[Any]) -> type[Any]:
     """What its values are in Python; of JSON a dict or a list, where the model says so."""
     if isinstance(column.type, Json):

@@ -25,6 +25,7 @@ from storage import tables as t
 from storage.requests import held
 from tests.services.outcome_steps import TOPUP, execute, open_alerts, processor
 from tests.support.databases import BACKENDS
+from tests.support.leases import lease_end
 from tests.support.waiting import eventually
 from tests.support.world import BOB, World, a_policy, a_world
 
@@ -77,7 +78,7 @@ async def test_what_was_approved_is_sent_although_a_ghost_holds_it(world: World,
 async def _again(world: World, *names: str) -> None:
     """What somebody writes every minute: a lease like any of ours."""
     async with world.store.begin() as tx:
-        until = tx.lease_end(timedelta(seconds=100))
+        until = lease_end(tx, timedelta(seconds=100))
         for name in names:
             await tx.run(delete(t.lease).where(t.lease.c.name == name))
             await tx.run(insert(t.lease).values(name=name, owner=f"ghost {world.clock.now()}", until=until))
@@ -123,7 +124,7 @@ async def test_a_request_that_a_ghost_takes_again_every_minute_is_freed_with_an_
     await world.advance((request.due_at - world.clock.now()).total_seconds() + 1)
     for _ in range(12 + int(ghost_leases.NOBODYS_AFTER_S) // 60):
         async with world.store.begin() as tx:
-            until = tx.lease_end(timedelta(seconds=100))
+            until = lease_end(tx, timedelta(seconds=100))
             row = update(t.request).where(t.request.c.id == request.id)
             await tx.run(row.values(lease_owner="ghost", lease_until=until))
         await look.run()
@@ -165,7 +166,7 @@ async def _renew_its_lease(world: World, request_id: str, owner: str) -> None:
     """What somebody writes every minute."""
     async with world.store.begin() as tx:
         row = update(t.request).where(t.request.c.id == request_id)
-        until = tx.lease_end(timedelta(seconds=110))
+        until = lease_end(tx, timedelta(seconds=110))
         await tx.run(row.values(lease_owner=owner, lease_until=until))
 
 
@@ -229,7 +230,7 @@ async def _write(world: World, request_id: str, written: Mapping[str, Any]) -> N
     values = dict(written)
     async with world.store.begin() as tx:
         if lasts := values.pop("lasts", None):
-            values["lease_until"] = tx.lease_end(lasts)
+            values["lease_until"] = lease_end(tx, lasts)
         if later := values.pop("in", None):
             values["due_at"] = tx.now + later
         if values.get("lease_owner") == "its own":

@@ -12,6 +12,7 @@ from storage.store import Store
 from storage.transaction import LONGEST_LEASE
 from tests.storage.conftest import Opener
 from tests.support.clock import FrozenClock
+from tests.support.leases import lease_end
 
 LASTS = timedelta(seconds=30)
 
@@ -64,7 +65,7 @@ async def test_what_says_that_it_is_held_for_longer_than_any_lease_is_free(store
     await take(store, "ghost")
     for later in (LONGEST_LEASE + timedelta(minutes=1), timedelta(days=30_000)):
         async with store.begin() as tx:
-            far = tx.lease_end(timedelta(0)) + later
+            far = lease_end(tx, timedelta(0)) + later
             await tx.run(update(t.lease).values(owner="ghost", until=far))
         assert await take(store, "b")
         assert not await take(store, "c")

@@ -22,6 +22,7 @@ from storage.transaction import Tx
 from tests.storage.conftest import Opener
 from tests.storage.factories import BODY, NOW, PRIVATE, approved, insert, request
 from tests.support.clock import FrozenClock
+from tests.support.leases import lease_end
 
 
 async def _get(store: Store, request_id: str = "R-7K3M") -> Request:
@@ -518,7 +519,7 @@ async def test_only_requests_of_the_wanted_states_that_nobody_works_on_are_due_f
     ]
     async with store.begin() as tx:
         await insert(tx, *made)
-        held = tx.lease_end(timedelta(seconds=30))
+        held = lease_end(tx, timedelta(seconds=30))
         await tx.run(update(t.request).where(t.request.c.id == "R-HELD").values(lease_until=held))
     async with store.begin() as tx:
         await requests.look_again(tx, [one.id for one in made if one.id != "R-OTHER"], {State.FAILED})
@@ -531,7 +532,7 @@ async def test_a_lease_for_longer_than_any_holds_nothing(store: Store) -> None:
     """Somebody wrote it, so that an approved request is never sent. Each use of a lease goes by the same rule."""
     was = await approved(store)
     async with store.begin() as tx:
-        far = tx.lease_end(timedelta(0)) + timedelta(days=30_000)
+        far = lease_end(tx, timedelta(0)) + timedelta(days=30_000)
         ghost = {"lease_owner": "ghost", "lease_until": far}
         await tx.run(update(t.request).where(t.request.c.id == was.id).values(**ghost))
     async with store.read() as tx:

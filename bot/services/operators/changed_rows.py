@@ -65,7 +65,8 @@ async def watch(core: Core) -> None:
             changed.add(LOG)
         elif await webhook_secrets.not_on_record(tx):
             changed.add(SECRETS)
-        open_ones = {name for name in WORDS if await alert_rows.open_one(tx, condition(name)) is not None}
+        conditions = {condition(name): name for name in WORDS}
+        open_ones = {conditions[one] for one in await alert_rows.open_among(tx, conditions)}
         # All cards are looked at only once somebody met one: the API is asked about each before it is sent to.
         if CARDS in open_ones and not await cards.are_as_read(tx):
             changed.add(CARDS)

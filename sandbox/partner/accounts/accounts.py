@@ -97,7 +97,8 @@ def account(world: World, account_id: str) -> Account:
     row = world.store.one("SELECT * FROM accounts WHERE id = ?", account_id)
     if row is None:
         raise KeyError(account_id)
-    values = {name: row[name] for name in row.keys() if name != "seq"}  # noqa: SIM118 - a Row is no dict
+    values = dict(zip(row.keys(), row, strict=True))
+    del values["seq"]
     for name in ("funded_usd", "spent_usd", "markup_pct", "accrued_usd", "paid_out_usd", "net_topups_usd"):
         values[name] = Decimal(values[name])
     values["ledger_in_order"] = bool(values["ledger_in_order"])

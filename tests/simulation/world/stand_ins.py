@@ -163,6 +163,8 @@ def take_over() -> None:
     """Once in a process, before its first world: parts of the bot and the sandboxes are replaced, logs go to the world,
     and coroutines of killed processes are thrown away in silence."""
     logging.basicConfig(level=logging.ERROR, handlers=[_Errors()], force=True)
+    # By its own level the SDK decides whether to make a line of each call.
+    logging.getLogger("slack_sdk.web.async_base_client").setLevel(logging.ERROR)
     sys.unraisablehook = lambda _unraisable: None
     warnings.simplefilter("ignore")
     AsyncWebhookClient._perform_http_request = _perform  # type: ignore[method-assign]

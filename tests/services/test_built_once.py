@@ -38,11 +38,11 @@ def executed(world: World) -> Iterator[list[Any]]:
             event.remove(engine, "before_execute", notes)
 
 
-async def test_what_a_process_does_by_itself_builds_no_statement_anew(world: World) -> None:
+async def test_what_a_process_does_by_itself_builds_no_statement_again(world: World) -> None:
     await world.top_up("50", approved=False)
     work = await work_of(world)
     close = work.pop("close")
-    anew: list[str] = []
+    built_again: list[str] = []
     for name in sorted(work.keys() - SELDOM):
         with executed(world) as before:
             for _ in range(TURNS.get(name, 2)):
@@ -50,7 +50,9 @@ async def test_what_a_process_does_by_itself_builds_no_statement_anew(world: Wor
         known = {id(one) for one in before}
         with executed(world) as again:
             await work[name]()
-        anew += [f"{name}: {' '.join(str(one).split())[:150]}" for one in again if id(one) not in known]
+        built_again += [
+            f"{name}: {' '.join(str(one).split())[:150]}" for one in again if id(one) not in known
+        ]
 
     await close()
-    assert not anew, "\n".join(anew)
+    assert not built_again, "\n".join(built_again)

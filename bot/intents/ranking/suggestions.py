@@ -141,11 +141,11 @@ def ranked(readings: Sequence[Reading], context: Context) -> Ranked:
         return found
     known = {name for r in (*found.readings, *readings) for name in (r.intent, r.wanted)}
     known |= {one.intent for one in found.suggestions}
-    more = tuple(_told(intent, context) for intent in _told_by_words(context) if intent not in known)
+    more = tuple(_suggested(intent, context) for intent in _by_words(context) if intent not in known)
     return Ranked(found.readings, (*more, *found.suggestions)[:MOST]) if more else found
 
 
-def _told_by_words(context: Context) -> Iterator[str]:
+def _by_words(context: Context) -> Iterator[str]:
     """The requests that seldom words, or a telephone with a mailbox, leave no doubt of; of what is asked, none."""
     masked = context.found.masked
     if _ASKED.search(masked) and not _ASKED_FOR.search(masked):
@@ -157,7 +157,7 @@ def _told_by_words(context: Context) -> Iterator[str]:
         yield "reveal_card"
 
 
-def _told(intent: str, context: Context) -> Suggestion:
+def _suggested(intent: str, context: Context) -> Suggestion:
     return _suggestion(intent, dict(ranker().ranked(context.found.masked)).get(intent, 0.0), context)
 
 
@@ -256,7 +256,7 @@ def _asks_for_a_number(context: Context) -> bool:
 
 def _link_offered(context: Context) -> tuple[Suggestion, ...]:
     """The request that shows a card's number by its own link."""
-    return (_told("reveal_card", context),)
+    return (_suggested("reveal_card", context),)
 
 
 def _is_settled(readings: Sequence[Reading]) -> bool:

@@ -149,14 +149,11 @@ def _dated(first: str, last: str, today: date, zone: ZoneInfo, text: str) -> Per
     return _days(begins, after, zone, text, longest=max(LONGEST, _of_a_quarter(begins, after)))
 
 
-def is_a_quarter(first: date, after: date) -> bool:
-    """Three whole months of the calendar: up to 92 days, and who asks for a quarter wants no 90 of them."""
-    months = (after.year - first.year) * 12 + after.month - first.month
-    return first.day == after.day == 1 and months == _QUARTER and first.month % _QUARTER == 1
-
-
 def _of_a_quarter(first: date, after: date) -> timedelta:
-    return after - first if is_a_quarter(first, after) else timedelta(0)
+    """All of three whole months, which nobody wants ninety days of; else nothing."""
+    months = (after.year - first.year) * 12 + after.month - first.month
+    is_one = first.day == after.day == 1 and months == _QUARTER and first.month % _QUARTER == 1
+    return after - first if is_one else timedelta(0)
 
 
 def _days(first: date, after: date, zone: ZoneInfo, text: str, *, longest: timedelta = LONGEST) -> Period:

@@ -141,6 +141,15 @@ class Period:
     def last_day(self) -> date:
         return self.until.date() if isinstance(self.until, datetime) else self.until
 
+    @property
+    def is_a_quarter(self) -> bool:
+        """All of a quarter of the calendar, and nothing beside it."""
+        noon = datetime(self.last_day.year, self.last_day.month, self.last_day.day, 12)  # noqa: DTZ001 - a day of theirs
+        following = Calendar(noon + timedelta(days=1))
+        return (
+            Calendar(noon).quarter() == (self.since, self.until) and following.quarter()[0] == following.today
+        )
+
     def as_slots(self) -> dict[str, str]:
         """ISO dates; hours as `YYYY-MM-DDTHH:MM`."""
         slots = {} if self.since is None else {"since": _iso(self.since)}

@@ -8,7 +8,6 @@ from dataclasses import replace
 from datetime import date, datetime, timedelta
 from typing import Any, Final
 
-from bot.domain.time import periods
 from bot.intents.extraction import UNKNOWN_NETWORK, Entity, Period, purchase_slots
 from bot.intents.model import Reading
 from bot.intents.plain_text import Clause, word_set
@@ -205,12 +204,9 @@ def _with_period(reading: Reading, text: str, context: Context) -> Reading:
 
 
 def capped(period: Period) -> tuple[Period, tuple[str, ...]]:
-    """At most `MOST_DAYS` days, the latest; with the sentence that says so."""
+    """At most `MOST_DAYS` days, the latest, or a whole quarter; with the sentence that says so."""
     first = day_of(period.until) - timedelta(days=MOST_DAYS)
-    after = day_of(period.until) + timedelta(days=1)
-    if period.since is not None and (
-        day_of(period.since) >= first or periods.is_a_quarter(day_of(period.since), after)
-    ):
+    if period.since is not None and (day_of(period.since) >= first or period.is_a_quarter):
         return period, ()
     return Period(first, period.until), (
         f"Shown from {first.isoformat()} on: at most {MOST_DAYS} days at once.",

@@ -13,8 +13,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from bot.intents.by_sentence import (
+    asks_for_another,
     candidates,
     is_bare_number,
+    is_not_meant,
     is_taken_back_beside,
     leaves_it_standing,
     lookup_meant,
@@ -138,7 +140,7 @@ def read_by_rules(
         readings = _or_threeds(readings, clauses, context, kinds or {})
         readings = _or_apart(readings, clauses, context, kinds or {}, written)
         readings = _or_by_sentence(readings, context, kinds or {}, written)
-        readings = _as_lookups(_all_sign(readings, context), context)
+        readings = _as_lookups(_all_meant(readings, context), context)
         readings = [with_card_of_the_undo(one, context) for one in readings]
         readings = [with_first_load(with_other_network(one, context), context) for one in readings]
     settled = _settled(readings, cleaned)
@@ -228,9 +230,9 @@ def _or_by_sentence(
             asking = asking or ([] if is_taken_back_beside(candidate) else asked)
         elif leaves_it_standing(candidate, asked[0], context.facts):
             all_of_it = replace(context, found=read_entities(candidate.whole, context.facts, context.cards))
-            whole = _looked_at_again(
-                _without_second(asked, split(all_of_it.found.masked)), all_of_it, apart=True
-            )
+            clauses = split(all_of_it.found.masked)
+            one = _without_second(asked, clauses, names_card=candidate.names_card)
+            whole = _looked_at_again(one, all_of_it, apart=True)
             if whole[0].opened:
                 return whole
     if asking and not any(one.is_action for one in readings):
@@ -238,17 +240,27 @@ def _or_by_sentence(
     return list(readings)
 
 
-def _all_sign(readings: Sequence[Reading], context: Context) -> list[Reading]:
-    """The readings, none of them open where the message asks that nobody else signs, looks or knows."""
-    if not any(one.opened for one in readings) or not skips_a_control(context.found.masked):
-        return list(readings)
+def _all_meant(readings: Sequence[Reading], context: Context) -> list[Reading]:
+    """The readings, none of them open where the message asks that nobody else signs, looks or knows, or
+    for more, or where it is not meant."""
+    if sum(one.is_action or one.wants_action for one in readings) > 1:
+        return list(readings)  # of several, none opens by itself
     kept = []
     for reading in readings:
-        if reading.opened:
-            ask = questions.really(reading.intent, reading.slots, "Nobody who has to sign is left out here.")
+        why = _why_not_opened(reading, context) if reading.opened else ""
+        if why:
+            ask = questions.really(reading.intent, reading.slots, why)
             reading = replace(reading, intent="ambiguous", wanted=reading.intent, opened=False, ask=ask)
         kept.append(reading)
     return kept
+
+
+def _why_not_opened(reading: Reading, context: Context) -> str:
+    if skips_a_control(context.found.masked):
+        return "Nobody who has to sign is left out here."
+    if is_not_meant(context.found.masked):
+        return "I act on plain requests of your own only."
+    return "That may be two things at once." if asks_for_another(context.found, reading) else ""
 
 
 def _as_lookups(readings: Sequence[Reading], context: Context) -> list[Reading]:
@@ -301,12 +313,15 @@ def _known_to(thread: Thread | None, cleaned: Clean) -> Thread | None:
     return replace(thread, last_card=None, read_intent="", read_slots={}, earlier_cards=())
 
 
-def _without_second(readings: Sequence[Reading], clauses: Sequence[Clause]) -> list[Reading]:
+def _without_second(
+    readings: Sequence[Reading], clauses: Sequence[Clause], *, names_card: bool = False
+) -> list[Reading]:
     """A form that would open, kept closed where the message asks for something else too that nobody understood."""
     actions = [reading for reading in readings if reading.is_action or reading.wants_action]
     if len(actions) != 1 or not actions[0].opened:
         return list(readings)
-    if not asks_for_two(clauses, of_somebody=actions[0].intent in ("submit_funding", "order_card")):
+    of_somebody = names_card or actions[0].intent in ("submit_funding", "order_card")
+    if not asks_for_two(clauses, of_somebody=of_somebody):
         return list(readings)
     kept = []
     for reading in readings:

@@ -9,20 +9,18 @@ card or hold a figure that nobody can place.
 from __future__ import annotations
 
 from bot.intents.by_sentence.beside import is_taken_back_beside, leaves_it_standing, skips_a_control
+from bot.intents.by_sentence.by_values import asks_for_another, is_not_meant
 from bot.intents.by_sentence.lookups_meant import lookup_meant
-from bot.intents.by_sentence.sentences import (
-    Beside,
-    Candidate,
-    candidates,
-    is_bare_number,
-    without_list_marks,
-)
+from bot.intents.by_sentence.sentences import candidates, is_bare_number, without_list_marks
+from bot.intents.by_sentence.stretches import Beside, Candidate
 
 __all__ = [
     "Beside",
     "Candidate",
+    "asks_for_another",
     "candidates",
     "is_bare_number",
+    "is_not_meant",
     "is_taken_back_beside",
     "leaves_it_standing",
     "lookup_meant",

@@ -9,18 +9,20 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from bot.intents.by_sentence.sentences import Beside, Candidate
+from bot.intents.by_sentence.stretches import Beside, Candidate
 from bot.intents.by_sentence.wording import only_leads
 from bot.intents.extraction import INCIDENTAL, Entity
 from bot.intents.model import Facts, Reading
 from bot.intents.plain_text import without_hours, word_set
 from bot.intents.readings import is_today
+from bot.intents.requests.against import speaks_against
+from bot.intents.requests.around import introduces
 
 _N: Final = r"(?:not|never|n['’]?t|cannot|no longer|hardly|nor)"
 #: It is not meant, or is taken back.
 _RETRACTS: Final = re.compile(
     r"\b(?:never ?mind|nvm|scratch|forget (?:it|that|this|about|what|my|the|i)|ignore|disregard|undo|retract\w*|revok\w+|abort|wait(?! (?:time|list|room|at the|in the|for (?:him|her|the (?:bus|train|flight|taxi|plane))))|hold on|hold off|holding off|hold it|hang on|on hold|changed? (?:(?:my|his|her|their|our|its) )?(?:minds?|idea)|second thoughts?|take (?:it|that|this) back|oops|ups|whoops|typo|slip of|mistyped|correction|i mean(?!t to|while|s)|i meant|meant to (?:say|write|type)|not (?:that|this|the) (?:card|one)|wrong (?:channel|chat|thread|window|person|group|card|one|number|amount)"
-    r"|jok\w+|kidding|lol|lmao|haha\w*|rofl|jk|sarcas\w+|not serious|just (?:a )?test\w*|a test|testing|test(?=\W*$)|drill|drills|dream\w*|pretend\w*|imagin\w+|suppos\w+|hypothe\w+|theor\w+|example|instance|e\.g|sample|template|draft\w*|placeholder|training|exercise|practi[cs]\w+|rehears\w+|simulat\w+|phish\w*|scam\w*|fraudster|spam|hoax|prank|copied|pasted?|forwarded|fwd?"
+    r"|jok\w+|(?<!wish i was )(?<!i wish i were )kidding|lol|lmao|haha\w*|rofl|jk|sarcas\w+|not serious|just (?:a )?test\w*|a test|testing|test(?=\W*$)|drill|drills|dream\w*|pretend\w*|imagin\w+|suppos\w+|hypothe\w+|theor\w+|example|instance|e\.g|sample|template|draft\w*|placeholder|training|exercise|practi[cs](?!ally)\w+|rehears\w+|simulat\w+|phish\w*|scam\w*|fraudster|spam|hoax|prank|copied|pasted?|forwarded|fwd?"
     r"|leave (?:it|that|this|them|things|the card|her card|his card)|let (?:it|that|this) (?:be|go|stay|rest)|(?<!could )(?<!would )(?<!to )cancel (?:it|that|this|my|the (?:request|above|last|top|load|freeze))|withdr\w+ (?:it|that|this|my|the request)|skip (?:it|that|this)|drop (?:it|that|this)(?! on| onto| in)|call(?:ed|ing)? (?:it|this|that) off|false alarm|all good now|sorted (?:now|itself|already)|resolved itself|no longer (?:needed|necessary|required|relevant|want)|instead(?! of (?:sms|his|her|the (?:sms|text|old|phone)))|actually,? (?:no|not|leave|don|wait|forget|skip|make|let)|or not|not really)\b"
     r"|(?:^|[.,;:!–-]\s*)(?:no|nope|nah|stop|cancel|don'?t|do not|not|never|halt|jk|nay)\W*(?:$|[,.!])|(?:^|[.,;:!–-]\s*)(?:no|nope|nah)\s+(?:no|don|do not|not|leave|stop|wait|it|that|this|sorry|please|thanks|way|better)\b"
 )
@@ -28,7 +30,7 @@ _RETRACTS: Final = re.compile(
 _UNDECIDED: Final = re.compile(
     rf"\b(?:(?:{_N}|without|pending|await\w*|subject to|lacks?|lacking|needs?|requires?|before|until|till|after|once|upon|wants? to|has to|have to|must|yet to|still)\b[^.;]{{0,40}}\b(?:approv\w*|agree\w*|authori[sz]\w*|sign(?:s|ed|-?off)?|confirm\w*|consent\w*|permission|ok(?:ay)?(?:ed|s)?|decid\w*|decision|clear(?:ed|ance)?|green ?light\w*|go-?ahead|budget)"
     r"|(?:approv\w*|agree\w*|authori[sz]\w*|sign-?off|confirm\w*|consent|permission|decision|clearance|go-?ahead|green light)\b[^.;]{0,30}\b(?:pending|await\w*|follow\w*|missing|outstanding|to come|not|n['’]t|required|needed|tomorrow|later|soon|withdrawn|refused|denied|revoked)"
-    r"|await\w*|pending|undecided|unclear|unsure|uncertain|not sure(?! (?:where|how|when|why|what))|not certain|not convinced|not happy|unhappy|doubt\w*|disagree\w*|object(?:s|ed|ion|ions|ing)\b(?! code)|oppos\w+|veto\w*|against(?! (?:the |our |an? )?(?:invoice|po|bill|quote|§x|claim|receipt|reimbursement))|refus\w+ to|forbid\w*|forbade|prohibit\w*|allowed|permitted|supposed|entitled|deciding|debating|discuss(?:ing|ed|ion)? (?:it|this|that|whether|with)|consider\w*|weigh\w* (?:it|up)|thinking (?:about|of|over)|contemplat\w*|wonder\w*|evaluat\w*|under review|in review|on the fence|i (?:think|guess|believe|suppose|reckon|feel|fear|assume|hope) (?:we|it|that|this|you|i should|so|not)"
+    r"|await\w*|pending|undecided|unclear|unsure|uncertain|not sure(?! (?:where|how|when|why|what))|not certain|not convinced|not happy|unhappy|doubt\w*|disagree\w*|object(?:s|ed|ion|ions|ing)\b(?! code)|oppos\w+|veto\w*|against(?! (?:the |our |an? )?(?:invoice|po|bill|quote|§x|claim|receipt|reimbursement))|refus\w+ to (?:approv|sign|agree|allow|authori|confirm|ok|do (?:it|this|that)|be )\w*|forbid\w*|forbade|prohibit\w*|allowed|permitted|supposed|entitled|deciding|debating|discuss(?:ing|ed|ion)? (?:it|this|that|whether|with)|consider\w*|weigh\w* (?:it|up)|thinking (?:about|of|over)|contemplat\w*|wonder\w*|evaluat\w*|under review|in review|on the fence|i (?:think|guess|believe|suppose|reckon|feel|fear|assume|hope) (?:we|it|that|this|you|i should|so|not)"
     r"|check(?:ing)? (?:it |this |that )?(?:first )?(?:with|whether|if)|verify(?:ing)? (?:first|with|whether|if)|confirm(?:ing)? (?:first|with|whether|if)|let me (?:check|ask|confirm|verify|think|know (?:if|whether|what you think|first))|ask(?:ing)? (?:him|her|them|bob|carol|dave|finance|the boss|the manager|my boss|my manager)? ?(?:first|before)|run (?:it|this) (?:by|past)|clear (?:it|this) with|tb[acd]|to be (?:confirmed|decided|discussed|announced|agreed|approved)|permitting|thoughts|opinions?|advise|suggest\w*|recommend\w*|propos(?:e|es|ing|al)|maybe|perhaps|possibly|might|may (?:need|want|have to|be)|probably (?:better|best|not|should)|might (?:be better|not|want|need to|have to)|should (?:we|i|you|one)|we should|i should|you should|shouldn['’]?t|shall (?:we|i)|ought|would (?:be (?:better|best|wrong|wise|wiser|smart|stupid|silly|a mistake|foolish|bad)|have|never)|better (?:not|wait|leave|to|if)|rather (?:not|than|wait|leave|we|you|i|have|keep)|(?:['’]d|would|had) rather|mistake(?!n)|(?:is|was|were|are|be) (?:all )?(?:wrong|stupid|silly|nonsense|rubbish|madness)|bad idea|good idea|an idea|whether|either|or else do|alternatively|otherwise(?= (?:do|use|load|freeze|put|leave)))\b"
 )
 #: It hangs on something, or on another hour.
@@ -38,7 +40,7 @@ _HANGS: Final = re.compile(
 )
 #: Whose words the request is.
 _REPORTED: Final = re.compile(
-    r"(?<!i )(?<!we )(?<!i have )\b(?:told|tells?|telling|ask(?:s|ed|ing)?|order(?:s|ed|ing)?|instruct\w*|command\w*|direct(?:s|ed)|advis\w+|urg(?:es?|ed|ing)|forc\w+|pressur\w*|demand\w*|insist\w*|beg(?:s|ged|ging)?|want(?:s|ed|ing)?|request(?:s|ed|ing)|expect\w*|need(?:s|ed)|wish(?:es|ed)?|prefer\w*|got|had|made) (?:(?:me|us|you|him|her|them|finance|accounts|everyone|everybody|someone|somebody|the (?:bot|team|clerk))\b(?! (?:since|again|every|all|a|an|the|some|two|three|four|for|about|where|how|why|what|if|that|his|her|their|§|more|extra|cash|money|on|in|at|from|back|into|out|off)\b))"
+    r"(?<!i )(?<!we )(?<!i have )(?<!to )\b(?:told|tells?|telling|ask(?:s|ed|ing)?|order(?:s|ed|ing)?|instruct\w*|command\w*|direct(?:s|ed)|advis\w+|urg(?:es?|ed|ing)|forc\w+|pressur\w*|demand\w*|insist\w*|beg(?:s|ged|ging)?|want(?:s|ed|ing)?|request(?:s|ed|ing)|expect\w*|need(?:s|ed)|wish(?:es|ed)?|prefer\w*|got|had|made) (?:(?:me|us|you|him|her|them|finance|accounts|everyone|everybody|someone|somebody|the (?:bot|team|clerk))\b(?! (?:since|again|every|all|a|an|the|some|two|three|four|for|about|where|how|why|what|if|that|his|her|their|§|more|extra|cash|money|on|in|at|from|back|into|out|off)\b))"
     r"|(?<!i )(?<!we )(?<!you )(?:told|tells?|telling|asks?|asked|asking|ordered|orders|instructed|advised|urged|demands?|demanded|insists?|insisted|begs?|begged|wants?|wanted|requested|requests|said|says) (?:for it|to (?:do|put|add|load|freeze|close|block|unfreeze|raise|lower|set|take|pull|send|give|change|top|cancel|order|stop|unblock|lock|unlock)\b|(?:it|this|that|so|as much|exactly)(?=\W*$|[,.;:])|(?:the following|as follows|following))"
     r"|\b(?:wrote|writes|written|writing|typed|types|typing|texted|texts|posted|scribbl\w+|quot(?:e|ed|es|ing)\b(?! (?:of|for|from|was|is|came|at))|verbatim|word for word|following|as follows|one thing\W*$|wording|reads?(?= (?:this|it|that|as|:|the following)|\W*$)|(?:his|her|their|its|bob's|carol's|dave's) (?:words?|wording|message|request|order|note|text|orders|instructions?)|(?:message|note|text|e?mail|letter|ticket|chat|post|comment|voicemail|sms) (?:was|is|reads|says|said|goes|went|had|asks)|(?:orders?|instructions?|manual|policy|rules?|procedure|slide|guide|script) (?:was|is|were|are|says?|said|reads?)\b(?! (?:that|only|no))|(?:according to|as per|per) (?:bob|carol|dave|him|her|them|the (?:message|mail|note|caller|manual|slide))|shout\w*|yell\w*|scream\w*|mutter\w*|whisper\w*|keeps? (?:saying|asking|repeating|writing|telling|texting)|kept (?:saying|asking|repeating|writing)|repeat(?:s|ed|ing)?|on behalf of|somebody else's|this is what|that is what|that's what|that'?s how|i (?:heard|overheard|saw|read) (?:him|her|them|someone|that|it)|rumou?r\w*|allegedly|supposedly|apparently he|(?<!above )(?<!captioned )(?<!the )subject\W*$|re\W*$|title|caption|headline|heading|memo|minutes of|todo|to-?do|note to self|reminder(?: to|:)|remind(?:s|ed)? (?:me|us)|fyi|for (?:your|my|our) (?:information|info|records?)|just (?:for )?info(?:rmation)?|for the record|btw|by the way|translat\w+|in (?:polish|german|french|spanish|dutch)|how (?:do|would|does|should|can|could|to))\b"
     r"|\b(?:asked|told|wanted|instructed|requested|ordered|begged|reminded|meant|going|about|had|have|has|used|decided|planned|tried)(?: (?:you|him|her|them|us|me|finance|everyone))? to\W*$"
@@ -102,7 +104,7 @@ _HARMLESS_NOT: Final = re.compile(
 )
 #: How a question is put that has no mark.
 _QUESTION: Final = re.compile(
-    r"^\W*(?:why|what(?! (?:a|an|happened|is more|'s more)\b)|where(?!as)|when (?:is|are|was|will|does|do|did|can)|who (?:is|are|was|will|does|do|did|can|has)|how (?:much|many|come|do|does|did|is|are|was|can|about|long)|which (?:card|one|of)|(?:is|was|would|will|could|can|might) (?:it|this|that|there|he|she|the)|(?:are|were) (?:we|you|they|there)|do (?:we|you|i|they)|does (?:it|he|she|this|that)|did (?:we|you|i|they|he|she|it)|has (?:it|he|she|this|that)|have (?:we|you|i|they)|can (?:i|we|he|she|it)|should|shall|any (?:news|update|idea|thoughts))\b"
+    r"^\W*(?:why|what(?! (?:a|an|happened|is more|'s more)\b)|where(?!as)|when (?:is|are|was|will|does|do|did|can)|who (?:is|are|was|will|does|do|did|can|has)|how (?:much|many|come|do|does|did|is|are|was|can|about|long)|which (?:card|one|of)|(?:is|was|would|will|could|can|might) (?:it|this|that|there|he|she|the)|(?:are|were) (?:we|you|they|there)|do (?:we|you|i|they)|does (?:it|he|she|this|that)|did (?:we|you|i|they|he|she|it|that|this|the)|has (?:it|he|she|this|that)|have (?:we|you|i|they)|can (?:i|we|he|she|it)|should|shall|any (?:news|update|idea|thoughts))\b"
 )
 _SMALL_TALK: Final = re.compile(
     r"^\W*(?:how (?:are|r) (?:you|u|things|we)(?: (?:all|doing|today|this \w+|keeping))*|how(?:'s| is) (?:it going|everything|your (?:day|week|morning)|life|the weather)|what'?s up|can you (?:believe|imagine) (?:it|that)|you (?:there|alive|awake)|all (?:well|good|ok)|ok(?:ay)?|(?:had|have) (?:you )?(?:had )?a (?:good|nice|great) \w+(?: \w+)?|(?:isn'?t|wasn'?t) (?:that|it) (?:lovely|great|typical|something|nice|fun|awful)|who (?:does|even does|would do) that|what a \w+|why (?:is it )?always me|remember me|guess what|right|typical|eh|no|what else is new|who knew)\W*$"
@@ -183,6 +185,13 @@ def leaves_it_standing(candidate: Candidate, reading: Reading, facts: Facts) -> 
     )
 
 
+def speaks_against_beside(beside: Beside, intent: str) -> bool:
+    """Does a sentence beside a request of this intent speak against it? A greeting does not."""
+    if _GREETS.match(beside.text) or only_leads(beside.text):
+        return False
+    return _speaks_against(beside, intent)
+
+
 def is_taken_back_beside(candidate: Candidate) -> bool:
     """Does what stands beside it ask something else, report it or take it back, so that not even a question helps?"""
     return any(
@@ -196,13 +205,100 @@ def skips_a_control(text: str) -> bool:
     return _SKIPS.search(text) is not None
 
 
+#: Words of the request itself that would speak against another.
+_OWN_SAID: Final = {
+    intent: re.compile(rf"\b(?:{pattern})(?![\w'’])")
+    for intent, pattern in {
+        "freeze_card": r"(?:so )?stop(?= [^.]*\b(?:working|used|card)\b)|(?:can ?not|can['’]?t|couldn['’]?t|could not|should not|shouldn['’]?t|must not|may not|no longer) be used|(?:for )?some (?:days|time|weeks)|disable|while (?:we|i) (?:keep )?(?:look|search|wait)\w*",
+        "unload_card": r"everything|all of it|all the (?:money|rest)|what(?:ever|['’]?s)?(?: is)? (?:left|remains|stays|still)|whatever|to ask you|half",
+        "set_limits": r"(?:nobody|no one|not|never|no|don['’]?t let (?:him|her|them|it)|may not|must not|should not|shouldn['’]?t|can ?not|can['’]?t)(?: [a-z]+){0,4}? (?:pass|exceed|spend|go)(?: (?:over|above|more than|past|beyond))?(?= (?:than )?§a)|in one (?:day|week|month)|(?:not|no|never) (?:more|a (?:penny|cent)|over)(?: than)?|nothing (?:above|over|more)|every|to ask you|each|keep|hold|max(?:imum)?|about",
+        "set_3ds": r"let them|them|they|to ask you|from now(?: on)?|instead|stop texting|(?:and |but )?(?:not|no more|no longer|rather than)(?: (?:in|into|to|by|via|on|over|the|her|his|their|any))* (?:e-?mails?|mails?|mailbox|inbox|sms|texts?|phone|cell|mobile)(?: any ?more)?",
+        "change_phone": r"from now(?: on)?|to ask you|instead",
+        "reveal_card": r"all|to ask you",
+        "topup_card": r"to ask you",
+        "close_card": r"to ask you",
+        "unfreeze_card": r"to ask you|keep",
+        "submit_funding": r"to ask you",
+        "set_markup": r"to ask you|everybody|everyone|all",
+    }.items()
+}
+
+
+#: Whose phone, codes or limit is changed; whose mind is, takes it back.
+_CHANGES_HERS: Final = re.compile(r"\bchange (?:my|his|her|their)\b(?! (?:minds?|idea)\b)")
+
+
+#: Their values are no other thing's.
+_EXACT: Final = frozenset({"change_phone", "submit_funding", "set_markup", "set_3ds", "set_limits"})
+
+
+def speaks_against_within(said: str, intent: str) -> bool:
+    """Do the words of a request itself take it back, doubt it, put it off or say whose it is?"""
+    said = _CHANGES_HERS.sub(" ", said)
+    bare = _NOT_ELSE_OF[intent].sub(" ", said) if intent in _NOT_ELSE_OF else said
+    if intent in _OWN_SAID:
+        bare = _OWN_SAID[intent].sub(" ", bare)
+    return speaks_against(bare, intent, is_exact=intent in _EXACT) or any(
+        pattern.search(bare) for pattern in (_RETRACTS, _UNDECIDED, _HANGS, _REPORTED, _DONE, _QUESTION)
+    )
+
+
+#: What in a reason still speaks against what is asked for because of it: a clause that hangs on something, a yes that is missing,
+#: whose words follow, what is taken back.
+_NOT_WHY: Final = re.compile(
+    rf"(?:^|[,;:(–-]\s*|\b(?:and|but|so|or)\s+)(?:please |pls |just |only )?(?:when(?!ever we| we| he (?:was|tried)| she (?:was|tried))|depending|before|after(?! (?:the|a|our|my|his|her) )|subject to|in the event|by the time|do not|don['’]?t|never|not(?! only| even)|no need|if|unless|in case|provided|assuming|as long as|as soon as|once|whenever|until|till|maybe|perhaps|should (?:we|i)|what if|was it|is it|or)\b(?! (?:you can (?:believe|imagine)|i (?:remember|recall|am|may|'m)))"
+    r"|\b(?:do not|don['’]?t|never|not)\s*(?:,|$)|\b(?:we|i|you|they|one) (?:must|should|shall|may|can|need|do|will|would|could|might)(?:n['’]?t| not| never)\b(?! (?:even |really )?(?:recogni[sz]e|find|know|see|reach|have|get|understand|remember|trust|pay|afford|log))"
+    r"|\b(?:approv\w*|authori[sz]\w*|sign-?off|go-?ahead|green light|permission|consent\w*)\b|\b(?:await\w*|pending|tb[acd]|undecided|not sure|unsure|maybe|perhaps|possibly|might|wonder\w*|consider\w*|thinking (?:of|about|over)|propos\w+|suggest\w*|recommend\w*|advis\w+|rather (?:not|wait|leave)|mistake)\b"
+    r"|\b(?:never ?mind|nvm|scratch that|forget (?:it|that|this)|ignore|disregard|undo|retract\w*|abort|hold (?:on|off)|changed? (?:\w+ )?minds?|second thoughts|jok(?:e|ing)|just kidding|jk|lol|a test|testing|drill|pretend\w*|suppos\w+|imagine|hypothe\w+|example|template|draft|scam\w*|phish\w*|hoax|copied|pasted?|forwarded)\b"
+    r"|\b(?:told|asks?|asked|wants?|wanted|orders?|ordered|instruct\w*|demand\w*|insist\w*|urg(?:es|ed)|beg(?:s|ged)?|requested|requests|forc\w+|expects?|tells?) (?:me|us|you|that|for it|it\b|this\b|everyone|finance|someone|somebody)\b|\b(?:said|says|say|wrote|writes|reads?|goes|quote\w*|shout\w*|typed|texted|repeat\w*|message (?:was|is)|according to|on behalf of|fyi|reminder|todo|note to self)\W*(?:$|[:\"“]|(?:to|please|pls|go|freeze|block|load|close|put|take)\b)"
+    r"|\b(?:(?:i|we|he|she|they|bob|carol|dave) (?:already )?(?:did|done|handled|sorted|took care)|already (?:done|did|loaded|frozen|closed|handled|requested|ordered))\b"
+)
+
+
+#: What became of the request itself.
+_THE_REQUEST_IS: Final = re.compile(
+    r"\b(?:the|this|that|my) (?:request|order|instruction|top-?up|unload|form|task) (?:got|was|is|has|had|will)\b"
+)
+
+
+def _takes_back_why(text: str, intent: str) -> bool:
+    bare = _OF_THINGS.sub(" ", text)
+    if (
+        _THE_REQUEST_IS.search(bare)
+        or _NOT_WHY.search(bare)
+        or _DONE.search(bare)
+        or _SKIPS.search(bare)
+        or _COMMANDS.search(bare)
+        or _QUESTION.search(bare)
+    ):
+        return True
+    if intent in _OWN_VERBS_OF:
+        bare = _OWN_VERBS_OF[intent].sub(" ", bare)
+    if _CUE.search(bare) or _ENDS_OPEN.search(text):
+        return True
+    bare = _HARMLESS_NOT.sub(" ", text)
+    return (
+        _NOT.search(bare) is not None
+        and _OF_THE_REQUEST.search(bare) is not None
+        and _SAYS_NO.search(bare) is not None
+    )
+
+
+#: Whose "not" is about what is asked for.
+_SAYS_NO: Final = re.compile(
+    rf"(?:^|[,;–-]\s*)(?:please |pls |but |and |so |just |or |i |we |you )*{_N}\b|\b(?:not|n['’]t|never|no) (?:\w+ )?(?:need|want|mean|do (?:it|that|this)|sure|agree|ask|right|correct|allow)\w*"
+)
+
+
 def _speaks_against(beside: Beside, intent: str) -> bool:
     text = _ADVISED.sub(" ", _TALKED.sub(" ", beside.text))
     if _PROMISES.match(text) and not beside.asked:
         return False
     if beside.asked and not _SMALL_TALK.match(text):
         return True
-    if beside.colon or (beside.within and beside.before and not _leads_on(text)):
+    if beside.colon or (
+        beside.within and beside.before and not (beside.is_why or _leads_on(text) or _is_a_tale(text))
+    ):
         return True
     if (
         beside.within
@@ -211,6 +307,10 @@ def _speaks_against(beside: Beside, intent: str) -> bool:
     ):
         return True
     if _SKIPS.search(text) or (beside.within and not beside.before and _EACH.search(text)):
+        return True
+    if beside.is_why:
+        return _takes_back_why(text, intent)
+    if _THE_REQUEST_IS.search(text):
         return True
     bare = _OVER.sub(" ", _NOT_ELSE_OF[intent].sub(" ", text) if intent in _NOT_ELSE_OF else text)
     if any(pattern.search(bare) for pattern in (_RETRACTS, _UNDECIDED, _HANGS, _REPORTED, _DONE, _QUESTION)):
@@ -244,6 +344,19 @@ _IN_THE_OPEN: Final = re.compile(
 )
 
 
+_SIGNS_ONLY: Final = re.compile(r"^(?:(?:card|for|of|on|the)\b\s*)*§c\d+§(?:['’]s)?(?: card)?\W*$")
+_ENDS_OPEN: Final = re.compile(
+    r"\b(?:that|whether|if|to|and|or|of|by|for|with|like|as|than|says?|said|asks?|asked|wants?|wanted|thinks?|thought|told|tells?|wrote|writes|me|us|him|you|not|never|must|should|shall|can|could|may|might|will|would|do|does|did|don['’]?t|\w+n['’]t|is|are|was|were|has|have|had)\W*$"
+)
+
+
+def _is_a_tale(text: str) -> bool:
+    """Does what stands before a request in its sentence tell something of its own, or only name the card?"""
+    if _SIGNS_ONLY.match(text):
+        return True
+    return len(_TELLS.findall(text)) > 2 and not introduces(text) and not _ENDS_OPEN.search(text)
+
+
 def _leads_on(text: str) -> bool:
     """Does what stands before a request in its sentence tell why, or greet, and not who says it?"""
     return (
@@ -262,12 +375,20 @@ _ADDRESSES: Final = re.compile(
 )
 
 
+#: Of something that is named first: `receipts missing and he's not answering`, `will scratched it so you can't read it`.
+_TELLS_NOT: Final = re.compile(
+    r"^(?!(?:please|pls|kindly|do|don|dont|not|no|never|nope|but|just|only|better|rather|or|then|if|unless|maybe|actually|sorry|stop|wait|it|this|that|request|order)\b)(?:[\w§'’-]+ ){2,}?[^.]*\b(?:not|no|never|nobody|none|nothing|neither|without|(?:do|does|did|ca|wo|is|are|was|has|have|had|could|would|should)n['’]?t|cannot)\b"
+)
+
+
 def _denies(text: str, beside: Beside) -> bool:
     """Is a "not" in it said of the request?"""
     bare = _HARMLESS_NOT.sub(" ", text)
     if not _NOT.search(bare):
         return False
-    if _OF_THE_REQUEST.search(bare) or not _SUBJECT.match(_ADDRESSES.sub("", bare.strip(" ,"))):
+    if _OF_THE_REQUEST.search(bare):
+        return True
+    if not _SUBJECT.match(_ADDRESSES.sub("", bare.strip(" ,"))) and not _TELLS_NOT.match(bare.strip(" ,")):
         return True
     return bare.startswith("but ") and not beside.within
 
@@ -284,10 +405,15 @@ def _is_only_a_time(beside: Beside, facts: Facts) -> bool:
     return (
         (coming or bare != beside.text or _TIMES.search(beside.text) is not None)
         and not _STORY.search(beside.text)
+        and (_BEGINS_WITH_IT.match(beside.text) is not None or len(_TELLS.findall(bare)) < _A_STORY)
         and not _EXCLAIMS.match(beside.text)
     )
 
 
+_A_STORY: Final = 4  # words
+_BEGINS_WITH_IT: Final = re.compile(
+    r"^(?:(?:but|only|just|and|then|or|please|pls|thanks|thx|now)\b\W*)*(?:in|on|at|from|after|before|by|next|when|until|till|til|this|tonight|tomorrow|later|as|once|for|during|over|not|§|(?:since |because |so )?(?:it|this|that)\b)"
+)
 _SMALL: Final = re.compile(r"\b(?:and|but|only|please|pls|just|or|then|at|on|by|in|from|the|thanks|ok)\b")
 _EXCLAIMS: Final = re.compile(
     r"^\W*(?:what an? (?:\w+ )?(?:\w+|§[lp]\d+§)|happy (?:\w+|§[lp]\d+§)|(?:it is|it's|its) (?:only )?(?:\w+|§[lp]\d+§) again)\W*$"
@@ -317,7 +443,7 @@ def _is_placed(entity: Entity, beside: Beside, reading: Reading, facts: Facts) -
         return reading.intent in _OF_NO_CARD and not any(char.isdigit() for char in entity.written)
     if entity.kind in ("person", "network"):
         return True
-    if entity.kind == "amount":
+    if entity.kind in ("amount", "rate"):
         return True  # judged by `_sums_are_placed`
     if entity.kind in ("period", "later"):
         return (entity.kind == "period" and _is_past(entity, beside, facts)) or reading.intent != "close_card"
@@ -359,6 +485,15 @@ _HOW_LONG: Final = word_set(
 
 
 #: What was loaded, and what should have been: why it is taken off.
+#: What a limit or a rate is now, or should be.
+_AT_PRESENT: Final = re.compile(
+    r"\b(?:currently|now|today|at present|presently|still|was|is|are|been|says?|only|should have|should be|want|over|above|more than|about|around|cost|costs|costing) (?:at |about |only |still |like )*§a\d+§|§a\d+§ (?:is|was|are|seems|feels) "
+)
+_OF_NO_SUM: Final = frozenset(
+    {"freeze_card", "unfreeze_card", "close_card", "set_3ds", "change_phone", "reveal_card"}
+)
+_FEWEST_OF_A_TALE: Final = 2  # words
+_LIKE_A_CARD: Final = re.compile(r"\d{4}")
 _GIVEN: Final = re.compile(
     r"\b(?:over-?loaded|gave|(?:was|were) (?:only )?meant to (?:get|have|receive|be)|too much|by mistake|in error|wrongly)\b"
 )
@@ -370,13 +505,22 @@ def _sums_are_placed(beside: Beside, reading: Reading) -> bool:
         # The chain says what came.
         sums = [entity for entity in beside.entities if entity.kind == "amount"]
         return len(sums) == 1 and (_IN_USD.search(sums[0].written) or _A_SUM.search(beside.text)) is not None
-    if reading.intent in ("set_limits", "set_markup", "order_card"):
+    if reading.intent in ("set_limits", "set_markup"):
+        return beside.is_why and not _AMOUNT.search(_AT_PRESENT.sub(" ", beside.text))
+    if reading.intent == "order_card":
         return False
     if reading.intent in ("topup_card", "unload_card") and "amount" not in reading.slots:
         return False
     if reading.intent == "unload_card" and beside.before and _GIVEN.search(beside.text):
+        return True
+    placed = _ACCOUNTED.search(beside.text) is not None and not _TO_BE.search(beside.text)
+    if reading.intent in _OF_NO_SUM and not placed:
+        if len(_TELLS.findall(beside.text)) <= _FEWEST_OF_A_TALE or introduces(beside.text):
+            return False
+        if any(one.kind == "amount" and _LIKE_A_CARD.fullmatch(one.written) for one in beside.entities):
+            return False
         return not _TO_BE.search(beside.text)
-    return _ACCOUNTED.search(beside.text) is not None and not _TO_BE.search(beside.text)
+    return placed
 
 
-__all__ = ["leaves_it_standing", "skips_a_control"]
+__all__ = ["leaves_it_standing", "skips_a_control", "speaks_against_beside", "speaks_against_within"]

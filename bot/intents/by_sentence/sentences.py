@@ -7,8 +7,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from bot.intents.by_sentence.beside import speaks_against_beside
+from bot.intents.by_sentence.by_values import asked_by_values
 from bot.intents.by_sentence.cores import core_of
 from bot.intents.by_sentence.forms import Form, form_of
+from bot.intents.by_sentence.stretches import Beside, Candidate
 from bot.intents.by_sentence.wording import begins_at, without_courtesies
 from bot.intents.extraction import INCIDENTAL, LETTERS, Entity
 
@@ -45,32 +48,12 @@ _ITS_CARD: Final = re.compile(
 _POLITELY: Final = re.compile(
     r"\b(?:can|could|would|will|may|might|mind|possible|chance|please|pls|plz|kindly)\b", re.IGNORECASE
 )
+#: A sentence of its own, not whose words follow: four words and one of them a verb.
+_TELLS: Final = re.compile(
+    r"^(?=(?:\S+\s+){3})[^:]*(?:\b(?:is|are|was|were|has|have|had|got|gets?|did|does|do|went|came|lost|left|took|put|kept|keeps?|can|will|needs?|wants?|\w{2,}(?:ed|ing|es|ns|ts|ks|ds|ls|ps|rs))\b|['’](?:s|re|m|ll|ve)\b|n['’]t\b)[^:]*$"
+)
 _NO_NAME: Final = re.compile(r"[\d-]")
 _SIGN: Final = re.compile(r"§[a-z](\d+)§")
-
-
-@dataclass(frozen=True, slots=True)
-class Beside:
-    """What stands beside the request: masked, in small letters. `within` its sentence, `before` it; `asked`: it ends in a
-    question mark; `colon`: it leads to what follows."""
-
-    text: str
-    entities: tuple[Entity, ...]
-    before: bool
-    within: bool = False
-    asked: bool = False
-    colon: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A stretch that may be the request. `text`: in plain words; `own`: the values that it holds as it was written;
-    `beside`: everything else; `whole`: the message with the request in plain words."""
-
-    text: str
-    whole: str
-    own: tuple[Entity, ...]
-    beside: tuple[Beside, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +107,14 @@ class _Masked:
         before = [sign for sign, _ in cards if self.text.index(sign) < end]
         return before[-1] if before else ""
 
+    def signs_of(self, kind: str) -> list[str]:
+        """The signs of all values of a kind."""
+        return [sign[0] for sign in _SIGN.finditer(self.text) if self.entities[int(sign[1])].kind == kind]
+
+    def only_card(self) -> str:
+        """The sign of the one card of the whole text; empty where it is none, or another as well."""
+        return self.only_card_before(len(self.text))
+
     def _of(self, number: int) -> str:
         entity = self.entities[number]
         return self.written[entity.start : entity.end]
@@ -151,6 +142,8 @@ def candidates(text: str, entities: Sequence[Entity]) -> Iterator[Candidate]:
         yield _as_form(form, whole, sentences, masked)
     for sentence in sentences:
         yield from _cores(whole, sentence, sentences, masked)
+    for sentence in sentences:
+        yield from _by_values(whole, sentence, sentences, masked)
 
 
 def _cores(
@@ -194,6 +187,56 @@ def _cores(
             masked.unmasked(f"{text[: start + at]}{said}{text[end:]}"),
             tuple(own),
             (*around, *others),
+        )
+
+
+def _by_values(
+    text: str, sentence: _Sentence, sentences: Sequence[_Sentence], masked: _Masked
+) -> Iterator[Candidate]:
+    """The requests that the values in a stretch of a sentence tell."""
+    if sentence.asked and not _POLITELY.search(text[sentence.start : sentence.end]):
+        return
+    others: tuple[Beside, ...] | None = None
+    read: set[str] = set()
+    for asked in asked_by_values(text, sentence.start, sentence.end, is_question=sentence.asked):
+        said = asked.text
+        if any(one.doubt for one in masked.inside(text[asked.start : asked.end])):
+            continue
+        if "⟨network⟩" in said:
+            networks = masked.signs_of("network")
+            if len(networks) > 1:
+                continue
+            said = said.replace("⟨network⟩", f"on {networks[0]}" if networks else "").strip()
+        if "⟨card⟩" in said:
+            sign = masked.only_card()
+            if not sign:
+                continue
+            said = said.replace("⟨card⟩", sign)
+        around = [
+            Beside(
+                _bare(there),
+                masked.inside(there),
+                before,
+                within=True,
+                is_why=before and asked.outright and _TELLS.match(_bare(there)) is not None,
+            )
+            for there, before in (
+                (text[sentence.start : asked.start], True),
+                (without_courtesies(text[asked.end : sentence.end]), False),
+            )
+            if _LETTER.search(there)
+        ]
+        others = others if others is not None else tuple(_beside(text, sentences, sentence, masked))
+        # Whether anything speaks against it costs less than to read it.
+        if said in read or any(speaks_against_beside(one, asked.intent) for one in (*around, *others)):
+            continue
+        read.add(said)
+        yield Candidate(
+            masked.unmasked(f"please {said}"),
+            masked.unmasked(text),
+            masked.inside(said),
+            (*around, *others),
+            names_card="⟨card⟩" not in asked.text,
         )
 
 
@@ -272,4 +315,4 @@ def _sentences(text: str) -> Iterator[_Sentence]:
         at = found.end() if found else end
 
 
-__all__ = ["Beside", "Candidate", "candidates", "is_bare_number", "without_list_marks"]
+__all__ = ["candidates", "is_bare_number", "without_list_marks"]

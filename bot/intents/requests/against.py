@@ -115,7 +115,7 @@ _SPOKEN_OF: Final = re.compile(
     r"|\bthe (?:guy|girl|boy|lady|chap|man|woman) (?:is|was|there|behind|won't|wont|wanted|needs|at the)\b|\b(?:taking|treating|feeding|training|meeting) (?:the|our|two|three|some) interns?\b|\bintern'?s peace\b"
 )
 _SOMEBODY: Final = re.compile(
-    r"\b(?:girl|guy|boy|lad|lady|chap|intern)(?:'?s)?\b(?<!interns(?= (?:are|were|have|use|will) ))|\b(?:man|woman|someone|somebody|one(?! in the name)|person|colleague)s? (?:from|in|of)\b"
+    r"\b(?:girl|guy|boy|lad|lady|chap|intern)(?:'?s)?\b(?<!interns(?= (?:are|were|have|use|will) ))|\b(?:man|woman|someone|somebody|(?<!daily )(?<!weekly )(?<!monthly )one(?! in the name)|person|colleague)s? (?:from|in|of)\b"
 )
 
 

@@ -1,0 +1,495 @@
+"""A request read from its values outward: what one form needs stands in a stretch of a sentence, with a word of its kind.
+
+`her number on the card should be §t0§`, `priya-r make it frozen`, `get §a0§ out from there to float`: no frame is needed where a
+stretch holds exactly the values of one form, a word of that kind in any inflection and place, words that can only mean one
+direction, and something that asks. Every value in it belongs to the form, and nothing in it may speak against: in doubt there
+is none. What stands beside it is judged like what stands beside every other request.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from bot.intents.by_sentence.beside import speaks_against_within
+from bot.intents.extraction import Found
+from bot.intents.model import Reading
+from bot.intents.plain_text import word_set
+
+_SIGN: Final = re.compile(r"§([a-z])\d+§")
+_JOINT: Final = re.compile(
+    r"(?:[,;:()\[\]]|\s[-–—]+\s|\n)\s*|\s+(?=(?:because|becoz|bcoz|since|cuz|cos|coz|as (?:he|she|they|we|it|the|his|her|our|my))\b)"
+    r"|\s+(?=so (?:please|pls|can|could|would|we|i|you|that|he|she|they|[a-z]+ §|[a-z]+ (?:it|him|her|the|his|this|that)\b))"
+    r"|(?<![,;:])\s+(?=(?:please|pls|kindly|(?:can|could|would|will) (?:you|u|someone))\s+\w)",
+    re.IGNORECASE,
+)
+_MOST_PIECES: Final = 14
+_MOST_WORDS: Final = 30
+_MOST_JOINED: Final = 3
+
+_FLOAT: Final = r"(?:(?:the|our|company|main|general|deposit) )*(?:float|pot|pool|kitty|treasury|main account|company account|master account)"
+_CARD: Final = r"(?:(?:the|that|this|his|her|their|its|prepaid|company|same|card|account|of|ending|in|colleague|mr|ms|mrs)\.? )*(?:§c\d+§(?:['’]s?)?|card|hers|his|theirs|it|there|him|her|them)(?![\w-])"
+_TO_FLOAT: Final = re.compile(rf"(?:\bback )?(?:\b(?:in|into|to|onto|on|for|at|towards)|->|→|>)\s+{_FLOAT}\b")
+_FROM_FLOAT: Final = re.compile(rf"(?:\b(?:from|out of|off)\s+{_FLOAT}\b|\b{_FLOAT}\s*(?:->|→)\s*)")
+#: Where money lies now, which says nothing of where it shall go.
+_LIES_ON: Final = re.compile(
+    rf"\b(?:left|remain\w*|still|stays?|staying|is|are|was|sits?|sitting|lying|lies|unused|there|what'?s|whats|have|has)\s+(?:still |left |over )*on\s+{_CARD}"
+)
+_OFF: Final = re.compile(
+    rf"\b(?:off|unload\w*|withdr[ae]w\w*|claw\w*|recall\w*|reclaim\w*|deduct\w*|debit\w*|drain\w*|empt(?:y|ied)|sweep\w*|swept|retriev\w*|recover\w*|yank\w*|skim\w*)\b|\b(?:from|out of|out from)\s+{_CARD}|\b(?:take|pull|get|bring|move|send|transfer|return)\b(?: \S+){{0,4}}? (?:back|out|down|home)\b(?! (?:on|onto|up|to (?!{_FLOAT})))|\breturn\w*\b(?! (?:on|onto))|\bback\W*$"
+)
+_ON: Final = re.compile(
+    rf"\b(?:re|up)?-?load(?:ed|ing)?\b|\btop(?:ped|ping)?[ -]?up\b|\btopup\b|\b(?:refill|recharg|replenish|credit)\w*\b|\bfund(?:ed|ing)?\b|\badd(?:ed)?\b|\b(?:onto|on to|on|to|into|in|for)\s+{_CARD}|\b(?:give|send|get|lend|hand|grant|spot|allow)\s+{_CARD}\s+§a|§c\d+§(?: card)? (?:should (?:get|have|receive)|must (?:get|have|receive)|needs|to get|gets)\b|\bbump\b[^§]*§c\d+§[^§]*\bby\s+§a|\b(?:can|could|may) §a\d+§ (?:please )?(?:go|be put|land)\b"
+)
+_ON_VERBS: Final = (
+    r"\b(?:re|un)?-?load(?:ed|ing)?\b|\btop(?:ped|ping)?[ -]?up\b|\btopup\b|\b(?:refill|recharge)\b|\bback\b"
+)
+_ALL: Final = re.compile(
+    r"\b(?:everything|all of it|all the (?:money|rest)|the (?:whole|full|entire|remaining|leftover) (?:balance|amount|money|rest)|the rest|the remainder|whatever(?:'s| is)? (?:left|remains|stays|still|there)|what(?:'s| is)? (?:left|remains))\b"
+)
+_UNIT: Final = r"(?:day|week|month)"
+_LIMITED: Final = re.compile(
+    rf"\b(?:limit\w*|caps?|capped|ceiling|max|maximum|daily|weekly|monthly|(?:per|an?|each|every|by|in (?:one|a)) {_UNIT}|(?:per|a|one|each|single)[ -](?:purchase|payment|transaction|swipe|go))\b|/ ?{_UNIT}"
+)
+_PAIR: Final = re.compile(
+    rf"\b(?P<u>daily|weekly|monthly|{_UNIT})(?: (?:one|spending|spend|limit|cap|ceiling|max|maximum))*(?: (?:to|at|of|is|be|should be|as|on|for|§c\d+§(?:['’]s)?(?: card)?|her|his|card))*\s*[:=–-]*\s*(?P<a>§a\d+§)(?:\s*(?:usd|dollars|bucks))?"
+    rf"|(?P<b>§a\d+§)(?:\s*(?:usd|dollars|bucks))?\s*(?:per|a|an|/|each|every|in one|in a|by|one)?\s*(?P<v>daily|weekly|monthly|{_UNIT})\b"
+)
+_ONE_PURCHASE: Final = re.compile(
+    r"\b(?:per|a|one|each|every|single|any)[ -](?:single )?(?:purchase|payment|transaction|swipe|go)\b|\b(?:purchase|transaction|payment) (?:limit|cap|max)\b"
+)
+_LIMIT_WORD: Final = re.compile(
+    r"\b(?:limit\w*|caps?|capped|ceiling|max(?:imum)?|spend\w*|allow\w*|pass|exceed|over|more than|above)\b|\b(?:at|to|of) §a|\b(?:make|set|put|keep|hold)\b[^§]*§a"
+)
+_UN: Final = r"(?:(?:un|de)-?(?:freez\w*|froz\w*|block\w*|lock\w*|suspend\w*|paus\w*|ic(?:e|ed|ing))|thaw\w*|defrost\w*|re-?activat\w*|re-?enabl\w*|re-?open\w*|re-?instat\w*)"
+_HOLD: Final = r"(?:freez(?:e|ing)|block(?:ing|age)?|hold|lock(?:ing)?|suspension|pause)"
+_THAWS: Final = re.compile(
+    rf"\b{_UN}\b|\b(?:remov|lift|tak|releas|undo|end|clear|drop|get rid of)\w*\b(?: (?:off|away|back))?(?: (?:the|this|that|her|his|its|their))? {_HOLD}\b|\b{_HOLD}\b(?: \S+){{0,3}} (?:lift|remov|tak|releas|clear|end)\w*\b"
+    r"|\b(?:alive|live|usable|active|working|operational|running|works?|on|open|function\w*|use|spend|pay) again\b|\bback (?:on|alive|live|to life|in use|active|in action|in service|online)\b|\bback (?:to )?(?:work|working)\b"
+)
+_FREEZES: Final = re.compile(
+    r"\b(?:freez(?:e|ing)|frozen|freezed|block(?:ed|ing)?|lock(?:ed|ing)?|suspend(?:ed|ing)?|paus(?:e|ed|ing)|on (?:hold|ice)|out of (?:use|action|service|operation)|immobili[sz]ed?)\b"
+    r"|\bstop\b[^.]*\b(?:from )?(?:working|being used|card)\b|\b(?:can ?not|can['’]?t|couldn['’]?t|could not|should not|shouldn['’]?t|must not|may not|no longer) be used\b|\bdisable\b"
+)
+_CLOSES: Final = re.compile(
+    r"\b(?:clos(?:e|ed|ing|ure)|terminat(?:e|ed|ing|ion))\b|\b(?:cancel\w*|shut(?: down)?|deactivat\w*|kill|delete|end|retire)\b(?=[^.]*\b(?:for good|for ?ever|permanent\w*|definitiv\w*|for always|once and for all)\b)"
+)
+_PHONE: Final = re.compile(
+    r"\b(?:numbers?|nr|no|phone|mobile|cell\w*|sim|line|handset|telephone|contact|new one|mob)\b"
+)
+_NEW: Final = re.compile(
+    r"\b(?:new|now|should|must|chang\w*|updat\w*|make|set|put|switch\w*|replac\w*|swap\w*|from now on|correct|is to|needs to|to be|use|please|pls|kindly|enter|register|record|save|move|point)\b"
+)
+_CODES: Final = re.compile(
+    r"\b(?:threeds|3ds|(?:purchase|payment|security|verification|confirmation|online|one-time|shopping|shop|bank|otp|sms|approval)[\w ]{0,12}? codes?|otps?|codes? (?:for|of|from) (?:the )?(?:online|purchases?|shopping|payments?)|codes)\b"
+)
+_MAIL: Final = re.compile(r"\b(?:e-?mails?|mails?|mailbox|inbox)\b")
+_TEXTED: Final = re.compile(
+    r"\b(?:sms|texts?|text messages?|(?:the |her |his |their )?(?:phone|cell|mobile|handset|cellphone))\b"
+)
+_WEBHOOK: Final = re.compile(r"\bweb ?hook\b")
+_NOT_THERE: Final = re.compile(
+    r",?\s*\b(?:rather than|instead of|and not|but not|not|no longer|no more|no)\b\s+(?:(?:in|into|to|by|via|on|over|with|as|the|her|his|their|any|a|an|going)\s+)*(?:e-?mails?|mails?|mailbox|inbox|sms|texts?|text messages?|phone|cell|mobile)(?: (?:on file|any ?more|s?he never \w+|number))*"
+)
+_MARKUP: Final = re.compile(r"\bmark-?ups?\b")
+_SUBMITS: Final = re.compile(
+    r"\b(?:submit|submitted|submission|book|booked|register\w*|record\w*|log|logged|enter|entered|file|filed|declare\w*|report|announce|credit|put (?:it |this |that )?(?:in|through)|hand in|insert)\b|\bnew (?:deposit|funding)\b"
+)
+_NUMBER: Final = re.compile(
+    r"\b(?:full|whole|complete|entire|all|long|total)\b(?:\s+(?:the|of|§[xa]\d+§|16|card|\w+-digit))*\s+(?:numbers?|digits|no|nr)\b|\b(?:numbers?|digits)\b(?: \S+){0,3} (?:in full|in whole|complete\w*|full)\b"
+)
+_SIXTEEN: Final = re.compile(r"\ball\s+(?:the\s+|of (?:the )?)?(?P<x>§[xak]\d+§)\s+(?:digits|numbers)\b")
+#: The value that was, beside the one that shall be.
+_WAS: Final = re.compile(
+    r"\b(?:from|instead of|not|currently|current|at present|now at|was|old|until now|rather than)\s+(?:the\s+|at\s+|is\s+)*(?P<old>§a\d+§)(?=.*§a|[^§]*$)"
+)
+
+_BASE: Final = word_set(
+    """
+    put give get send take move bring make set change switch turn do have let add pull load reload top topup refill recharge fund credit freeze unfreeze
+    block unblock lock unlock suspend pause stop halt close terminate cancel shut deactivate reactivate activate thaw lift remove release raise lower bump
+    up increase decrease reduce cut drop cap limit keep hold update replace swap register record log book submit enter file report declare insert use point
+    route direct deliver forward text mail email show reveal open unhide uncover unmask display order issue arrange provide sweep empty drain withdraw
+    unload return recall claw yank deduct debit transfer shift push throw chuck stick pop drop slap fetch grab reopen reinstate enable disable restore
+    connect link assign save edit amend correct fix adjust modify alter apply end undo request grant allow slide park land
+    """
+)
+_VERB: Final = "|".join(sorted(_BASE, key=len, reverse=True))
+#: Somebody is asked, in words before, within or behind what is asked for.
+_ASKS: Final = re.compile(
+    rf"\b(?:please|pls|plz|kindly|(?:can|could|would|will) (?:you|u|ya|we|i|it)|(?:can|could|would) (?:the|her|his)|(?:can|could|would|may) §[ac]\d+§ (?:please |now |also )?(?:go|be|have|get|land|come)|you (?:can|may)(?: now| please)? (?:{_VERB})|let['’]?s|let us|let them|should|must|has to|have to|needs? to|ought to|asap|urgent(?:ly)?|immediately|right now|straight away|from now(?: on)?|thx|thanks)\b"
+    r"|\b(?:i|we)(?:['’]?d| would)?(?: therefore| hereby| kindly| politely| respectfully| also)* (?:need|want|like|love|request|ask|wish|appreciate|require)\b|\b(?:he|she|they|§c\d+§)(?:['’]ll| will)? needs? (?:an? )?(?:top|refill|reload|load|recharge)"
+)
+_LEAD_WORD: Final = word_set(
+    """
+    hi hello hey hiya morning so and ok okay now just also then well right again card cards of for from on onto to the her his their our my its it this that
+    prepaid account all everything what is left stays still remains whatever but only ah oh boy yes no't thing one mate team bot dear all good 's s both't
+    purchase payment security verification confirmation codes code threeds online otp numbers number phone complete full whole mark up markup limit daily
+    weekly monthly per a an in by with too therefore hence new deposit transfer funding us
+    """
+)
+_VERB_FIRST: Final = re.compile(
+    rf"^\W*(?:(?:§[a-z]\d+§(?:['’]s?)?|(?:{'|'.join(sorted(_LEAD_WORD))})(?![\w'’]))[\s\W]*)*?\b(?:{_VERB})\b(?!ing|ed|s\b)",
+)
+#: Words of a note that has nothing but its values.
+_NOTE_WORD: Final = word_set(
+    """
+    please pls plz thx thanks ta cheers asap now urgent urgently the a an of for on to by in from off with and her his their our it its card cards back
+    up out new not freeze freezing frozen unfreeze block lock close closed good ever load loaded topup top refill limit daily weekly monthly day week
+    month per max number phone codes code threeds email mail sms webhook markup percent full whole complete all digits float again via usd dollars bucks
+    """
+)
+_WORD: Final = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
+#: Somebody does it, did it, or is to do it, who is not asked.
+_DOER: Final = re.compile(
+    rf"(?<![\w'’])(?:i|we|he|she|they|who|somebody|someone|nobody|everyone|bob|carol|dave|people|customers?|drivers?|(?:the|our|my|his|her|their|some|these|those) (?!cards?|floats?|limits?|markup|numbers?|phones?|codes?|mark|deposits?|this|always)[a-z]+s)(?:['’](?:ll|ve|d))?(?: (?:just|already|also|now|only|then|will|can|may|might|could|would|should|must|ought|needs?|did|do|does|have|has|had|always|usually|often|never|to|[a-z]+ly))* (?:{_VERB})\b(?! (?:you|u)\b)"
+    r"|\b(?:i|we|he|she|they|it|who|which|somebody|someone|bob|carol|dave)(?: (?:just|already|also|only|have|has|had|then|once))* (?:loaded|topped|froze|blocked|locked|closed|paused|suspended|unfroze|unblocked|unlocked|raised|lowered|changed|moved|sent|put|took|gave|set|ordered|submitted|cancelled|added|got|made|pulled|returned|withdrew|unloaded)\b"
+    r"|\b(?:is|are|was|were|been|got|gets|being|stays?|remains?) (?:still |already |now |just |only |being )*(?:loaded|topped|frozen|blocked|locked|closed|paused|suspended|unfrozen|unblocked|unlocked|raised|lowered|changed|moved|sent|set|ordered|submitted|cancelled|added|pulled|returned|withdrawn|unloaded|reactivated|terminated)\b"
+)
+_MAY_SAY_I: Final = re.compile(
+    r"\b(?:i|we)(?:['’]?d| would)?(?: therefore| hereby| kindly| politely| respectfully| also| really)* (?:need|want|like|love|request|ask|wish|require)\b(?: (?:you|to|that))*|\b(?:can|could|may|would|should) (?:we|i)\b|\blet (?:us|them|it|her|him)\b"
+)
+_INTENTS_ALONE: Final = re.compile(r"\b(?:why|who|what|when|where|how|which|whether)\b")
+
+
+#: A guess instead of a sum, a quarrel, a card that is somebody else's, a card that is only to come, what is refused here.
+_SPOILS: Final = re.compile(
+    r"\bplease you\b|#\s*§a|\btop off\b|\bon top of (?!it\b|that\b)|\b(?:on|onto|in|into|to)(?: the| an?)? of\b|\b(?:deactivat|disabl)\w*\b(?=.*\b(?:again|un\w+ed|un\w+en|re-?activated)\b)|\b(?:someone|somebody|anyone|anybody|one|people) (?:[a-z]+ )?(?:should|must|ought|has to|needs to|had better)\b|\b(?:top-?up|load|loading|freeze|block|hold|transfer|refill|limit)(?: (?:of|for|on|to) (?:§[ac]\d+§|it|her|him))* (?:is|was|has|are|were|had)\b(?! to\b)|§a\d+§\s*(?:ish|odd|or so|something|give or take|digits|numbers)\b|\b(?:something like|roughly|about|around|approx\w*|circa|maybe|up to|at least|at most|nearly|almost|some) §a|~\s*§a"
+    r"|\b(?:contest\w*|disput\w*|claims?|claiming|fraud\w*|charge-?backs?|refund\w*|complain\w*|reimburs\w*|cvv|cvc|pin|leave)\b"
+    r"|\b(?!(?:card|it|that|her|his|what|there|who|he|she)['’])[a-z]+['’]s §c|\b(?:an?|one|new|another|second|additional|extra|further|separate|fresh) (?:new |prepaid |company |extra )*cards?\b|\bstatus\b"
+)
+#: Words of another kind of request, none of which belongs to this one.
+_STATES_SAID: Final = rf"{_THAWS.pattern}|{_FREEZES.pattern}|{_CLOSES.pattern}"
+_MONEY_SAID: Final = r"§a|\btop(?:ped|ping)?[ -]?up\b|\btopup\b|\bunload\w*\b|\bload(?:ed|ing)?\b"
+_MORE_SAID: Final = rf"{_LIMITED.pattern}|{_MARKUP.pattern}|{_CODES.pattern}|{_NUMBER.pattern}|\b(?:phone|mobile|sim|number|order|submit)\b"
+_OTHERS: Final = {
+    **dict.fromkeys(
+        ("freeze_card", "unfreeze_card", "close_card"), re.compile(f"{_MONEY_SAID}|{_MORE_SAID}")
+    ),
+    **dict.fromkeys(
+        ("topup_card", "unload_card"),
+        re.compile(
+            rf"{_STATES_SAID}|{_MORE_SAID}|\b(?:from|out of)\b(?! (?:{_FLOAT}|(?:the |this |that )?(?:card )?(?:of |for )?§c\d+|there|it|her|his|hers|their|now|today|that card|the card|them|him)\b)|\bcollect\b"
+        ),
+    ),
+    "set_limits": re.compile(
+        f"{_THAWS.pattern}|{_FREEZES.pattern}|{_MARKUP.pattern}|{_CODES.pattern}|{_ON_VERBS}"
+    ),
+    "set_markup": re.compile(f"{_STATES_SAID}|{_LIMITED.pattern}|§[cth]"),
+    "set_3ds": re.compile(f"{_STATES_SAID}|{_MONEY_SAID}|{_LIMITED.pattern}"),
+    "change_phone": re.compile(
+        rf"{_STATES_SAID}|{_MONEY_SAID}|{_LIMITED.pattern}|{_MAIL.pattern}|\b(?:order|issue|create)\b"
+    ),
+    "submit_funding": re.compile(
+        rf"{_STATES_SAID}|{_LIMITED.pattern}|§[ctex]|\b(?:check|verify|trac\w+|track\w*|status|where|stuck|pending|arriv\w*|look|happen\w*|news|update|why|when|see|show|find|tell|chas\w+|became|become|confirm\w*|receipt|go through|gone|went|did|receiv\w*|what\w*|how)\b"
+    ),
+    "reveal_card": re.compile(f"{_STATES_SAID}|{_MONEY_SAID}|{_LIMITED.pattern}|{_MARKUP.pattern}"),
+}
+
+
+#: Its writer asks, at the head of the stretch.
+_OUTRIGHT: Final = re.compile(
+    rf"^\W*(?:and |so |therefore |hence |then |now |just )*(?:(?:please|pls|plz|kindly|(?:can|could|would|will) (?:you|u|we|i)|let['’]?s|(?:i|we)(?:['’]?d| would)? (?:need|want|like|request|ask)\b|you (?:can|may)) ?|§c\d+§(?:['’]s)?(?: card)? (?:should|must|needs|has to)\b|(?:{_VERB})\b)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """`text`: the request in the plainest words, masked, with `⟨card⟩` where its card is named elsewhere; `start`, `end`: the stretch
+    that says it; `outright`: its writer asks for it in so many words at its head."""
+
+    text: str
+    intent: str
+    start: int
+    end: int
+    outright: bool = False
+
+
+#: Without one of these no stretch is worth a look.
+_KNOWS: Final = re.compile(
+    r"§[aht]|freez|froz|block|lock|suspend|paus|clos|terminat|activ|enabl|thaw|open|hold|ice|working|used|alive|usable|live|digits|number|codes|threeds|everything|rest|balance|left|remain|cancel|shut|kill|delete|retire|again|back|all of",
+    re.IGNORECASE,
+)
+
+
+def asked_by_values(text: str, start: int, end: int, *, is_question: bool) -> Iterator[Asked]:
+    """What a sentence of a masked text asks for in one of its stretches, the shortest first."""
+    joints = [found.span() for found in _JOINT.finditer(text, start, end)]
+    if len(joints) > _MOST_PIECES:
+        return
+    if not _KNOWS.search(text, start, end):
+        return
+    starts = [start, *(at for _, at in joints)]
+    ends = [*(at for at, _ in joints), end]
+    for joined in range(_MOST_JOINED):
+        for number in range(len(starts) - joined):
+            here, there = starts[number], ends[number + joined]
+            said = text[here:there].lower()
+            if not said.strip() or len(said.split()) > _MOST_WORDS:
+                continue
+            intent, asked = _asked(said, is_question=is_question)
+            if asked:
+                yield Asked(asked, intent, here, there, outright=_OUTRIGHT.match(said) is not None)
+
+
+#: Where a second thing to do begins.
+_AND: Final = re.compile(
+    rf"\s+(?:and|then|also|plus|&|\+)\s+(?:(?:then|also|please|pls|just|so|now|immediately|afterwards) )*(?=(?:{_VERB})\b)"
+)
+#: Beside the first it is no second thing: a card is ordered and loaded, a card is stopped or gone for good.
+_NO_SECOND: Final = frozenset(
+    {frozenset({"freeze_card", "close_card"}), frozenset({"freeze_card", "unfreeze_card"})}
+)
+
+
+def asks_for_another(found: Found, reading: Reading) -> bool:
+    """Is something else asked for in a message than what was read of it, or the same of another card?"""
+    text = found.masked.lower()
+    if reading.intent == "order_card" or not _AND.search(text):
+        return False
+    at = 0
+    for joint in [*_STOPS.finditer(text), None]:
+        piece = text[at : joint.start() if joint else len(text)]
+        at = joint.end() if joint else at
+        if not _is_asked(piece, is_question=False):
+            continue
+        for intent, request in _readings(piece):
+            if not request or speaks_against_within(piece, intent):
+                continue
+            others = [
+                one for one in found.inside(piece, "card") if one.value and reading.card not in one.value
+            ]
+            if others and reading.card is not None:
+                return True
+            if intent != reading.intent and frozenset({intent, reading.intent}) not in _NO_SECOND:
+                return True
+    return False
+
+
+#: Whose wish it is, or that it is none, anywhere in a message.
+_NOT_MEANT: Final = re.compile(
+    r"\b(?:i am|i['’]m|im|we are|we['’]re|just|only) (?:only |just )?testing\b(?! (?:the|a|our|this|new|his|her))|\b(?:(?:asked|asks|begged|told|ordered) (?:us|me)|(?:my|our|the) (?:[a-z]+ )?(?:boss|manager|director|principal|chief|head|ceo|cfo|owner) (?:wants|wanted|asks|asked|insists on)) (?:for )?(?:it|this|that)(?=\W*(?:$|[,.;:!\n]))|[.,;!–-]\s*(?:said|says) (?!so\b|it\b|that\b)[a-z]+\W*$|\b(?:we|i|you) must not do (?:it|this|that)\b"
+)
+
+
+def is_not_meant(masked: str) -> bool:
+    """Does a message say that what it asks for is a test, or somebody else's wish?"""
+    return _NOT_MEANT.search(masked.lower()) is not None
+
+
+_STOPS: Final = re.compile(rf"[.!?;\n]+|{_JOINT.pattern}|{_AND.pattern}", re.IGNORECASE)
+
+
+def _asked(said: str, *, is_question: bool) -> tuple[str, str]:
+    found = [(intent, request) for intent, request in _readings(said) if request]
+    if len(found) != 1:
+        return "", ""
+    intent, request = found[0]
+    bare = _SIXTEEN.sub(" ", said)
+    if _SPOILS.search(bare) or _OTHERS[intent].search(bare):
+        return "", ""
+    if not (_is_asked(said, is_question=is_question) or (not is_question and _is_told(said, intent))):
+        return "", ""
+    if not _is_all_used(said, request) or speaks_against_within(said, intent):
+        return "", ""
+    return intent, request
+
+
+def _is_asked(said: str, *, is_question: bool) -> bool:
+    bare = _MAY_SAY_I.sub(" ", said)
+    if _DOER.search(bare):
+        return False
+    if _ASKS.search(said):
+        return True
+    if is_question:
+        return False
+    return _VERB_FIRST.search(said) is not None or all(
+        word in _NOTE_WORD for word in _WORD.findall(_SIGN.sub(" ", said))
+    )
+
+
+#: A value that is told so that it be used.
+_TOLD: Final = {
+    "change_phone": re.compile(
+        r"\bnew (?:one|number|phone|mobile|cell|sim|line|contact)\b[^.]*\b(?:is|now|:)\W*§t|\bnumber (?:is now|has changed to|changed to)\W*§t"
+    ),
+    "submit_funding": re.compile(
+        r"\b(?:to submit|to be (?:submitted|booked|registered|recorded)|for submission|to (?:book|register|record))\b"
+    ),
+}
+
+
+def _is_told(said: str, intent: str) -> bool:
+    return intent in _TOLD and _TOLD[intent].search(said) is not None and not _DOER.search(said)
+
+
+def _is_all_used(said: str, request: str) -> bool:
+    """Is every value of the stretch one of the request, the one that was, or none that counts?"""
+    used = set(re.findall(r"§[a-z]\d+§", request))
+    was = {found["old"] for found in _WAS.finditer(said)} | {found["x"] for found in _SIXTEEN.finditer(said)}
+    cards = re.findall(r"§c\d+§", said)
+    if len(cards) > 1 and "§c" in request:
+        return False
+    return all(
+        sign in used or sign in was or (sign[1] == "n" and "§h" in request)
+        for sign in re.findall(r"§[a-z]\d+§", said)
+        if sign[1] != "m"
+    )
+
+
+#: How a card is now, in a word before it.
+_STATE_OF_IT: Final = re.compile(
+    r"\b(?:un|re-?)?(?:frozen|freezed|blocked|locked|closed|suspended|paused|disabled|deactivated|activated|enabled|opened|thawed)\s+(?=(?:(?:prepaid|company) )?(?:card|one|plastic|account)\b|§c)"
+)
+
+
+def _readings(said: str) -> Iterator[tuple[str, str]]:
+    said = _STATE_OF_IT.sub(" ", said)
+    kinds = "".join(_SIGN.findall(said))
+    card = found[0] if (found := re.search(r"§c\d+§", said)) else "⟨card⟩"
+    if "h" in kinds:
+        yield "submit_funding", _funding(said)
+        return
+    if "e" in kinds or "r" in kinds or "y" in kinds:
+        return
+    if "t" in kinds:
+        yield "change_phone", _phone(said, card)
+        return
+    if _MARKUP.search(said):
+        yield "set_markup", _markup(said)
+        return
+    if _CODES.search(said) and "a" not in kinds:
+        yield "set_3ds", _threeds(said, card)
+        return
+    if _NUMBER.search(said):
+        yield "reveal_card", _reveal(said, card)
+        return
+    if "a" in kinds and _LIMITED.search(said):
+        yield "set_limits", _limits(said, card)
+        return
+    if "a" in kinds or _ALL.search(said):
+        yield from _money(said, card, "a" in kinds)
+        return
+    yield from _states(said, card)
+
+
+def _states(said: str, card: str) -> Iterator[tuple[str, str]]:
+    thaws = _THAWS.search(said)
+    bare = _THAWS.sub(" ", said)
+    if thaws:
+        if not _FREEZES.search(bare) and not _CLOSES.search(bare):
+            yield "unfreeze_card", f"unfreeze {card}"
+        return
+    closes = _CLOSES.search(said)
+    if closes:
+        rest = re.sub(r"\bnot (?:only |just |to )?(?:an? )?freez\w*", " ", said)
+        if not _FREEZES.search(rest):
+            final = re.search(
+                r"\b(?:for good|for ?ever|permanent\w*|definitiv\w*|for always|once and for all)\b", said
+            )
+            yield "close_card", f"close {card}{' for good' if final else ''}"
+        return
+    if _FREEZES.search(said) and not _MAY_THAW.search(said) and not _THE_FREEZE.search(said):
+        yield "freeze_card", f"freeze {card}"
+
+
+#: A slip away from a freeze that is lifted: `open it agaiin from the freeze`.
+_MAY_THAW: Final = re.compile(
+    r"\b(?:open\w*|ag[a-z]*in|back|releas\w*|free|enabl\w*|activ\w*|alive|usable|(?:from|off|out of|out) (?:the |this |that |her |his )?(?:freez|block|hold|lock|paus|suspen)\w*)\b"
+)
+
+
+#: The freeze that is there: what shall become of it is not said, or was cut off.
+_THE_FREEZE: Final = re.compile(
+    r"^(?!.*\b(?:put|place|set|apply|slap|start|activate|do|make|need|want)\b).*\b(?:the|that|this|her|his|its) (?:freeze|block|hold|lock|suspension|pause)\b"
+)
+
+
+def _money(said: str, card: str, summed: bool) -> Iterator[tuple[str, str]]:
+    sums = re.findall(r"§a\d+§", said)
+    if len(set(sums)) > 1:
+        return
+    bare = _LIES_ON.sub(" ", said)
+    home, away = _TO_FLOAT.search(bare), _FROM_FLOAT.search(bare)
+    bare = _FROM_FLOAT.sub(" ", _TO_FLOAT.sub(" ", bare))
+    off = bool(home or _OFF.search(bare))
+    on = bool(away or _ON.search(bare))
+    if off == on or (home and away):
+        return
+    if off:
+        yield "unload_card", f"take {sums[0] if summed else 'everything'} off {card}"
+    elif summed:
+        yield "topup_card", f"load {sums[0]} onto {card}"
+
+
+def _limits(said: str, card: str) -> str:
+    sums = re.findall(r"§a\d+§", said)
+    was = {found["old"] for found in _WAS.finditer(said)}
+    new = [one for one in sums if one not in was]
+    if _ONE_PURCHASE.search(said):
+        return f"set the limit per purchase of {card} to {new[0]}" if len(new) == 1 else ""
+    if not _LIMIT_WORD.search(said):
+        return ""
+    pairs = [(found["u"] or found["v"], found["a"] or found["b"]) for found in _PAIR.finditer(said)]
+    units = {}
+    for unit, amount in pairs:
+        units[{"day": "daily", "week": "weekly", "month": "monthly"}.get(unit, unit)] = amount
+    if len(new) == 1 and not pairs:
+        named = set(re.findall(r"\b(?:daily|weekly|monthly|day|week|month)\b", said))
+        if len(named) != 1:
+            return ""
+        unit = named.pop()
+        units = {{"day": "daily", "week": "weekly", "month": "monthly"}.get(unit, unit): new[0]}
+    if sorted(units.values()) != sorted(new) or not new:
+        return ""
+    if len(units) == 1:
+        unit, amount = next(iter(units.items()))
+        return f"set the {unit} limit of {card} to {amount}"
+    return f"set the limits of {card}: " + ", ".join(f"{unit} {amount}" for unit, amount in units.items())
+
+
+def _phone(said: str, card: str) -> str:
+    phones = re.findall(r"§t\d+§", said)
+    if len(phones) != 1 or not _PHONE.search(said) or not _NEW.search(said):
+        return ""
+    return f"change the phone number of {card} to {phones[0]}"
+
+
+def _threeds(said: str, card: str) -> str:
+    bare = _NOT_THERE.sub(" ", said)
+    to = [
+        word
+        for word, pattern in (("to our webhook", _WEBHOOK), ("to email", _MAIL), ("by sms", _TEXTED))
+        if pattern.search(bare)
+    ]
+    return f"send the threeds codes of {card} {to[0]}" if len(to) == 1 else ""
+
+
+def _markup(said: str) -> str:
+    was = {found["old"] for found in _WAS.finditer(said)}
+    new = [one for one in re.findall(r"§a\d+§", said) if one not in was]
+    return f"set the markup to {new[0]}" if len(new) == 1 else ""
+
+
+def _funding(said: str) -> str:
+    hashes = re.findall(r"§h\d+§", said)
+    if len(hashes) != 1 or not _SUBMITS.search(said):
+        return ""
+    networks = re.findall(r"§n\d+§", said)
+    if len(networks) > 1:
+        return ""
+    return f"submit funding {hashes[0]}{f' on {networks[0]}' if networks else ' ⟨network⟩'}"
+
+
+_SEES: Final = re.compile(r"\b(?:see|view\w*|uncover|unmask|unhide|display|reveal\w*|open|show)\b")
+
+
+def _reveal(said: str, card: str) -> str:
+    if not _SEES.search(said):
+        return ""
+    return f"show me the full card number of {card} by secure link"
+
+
+__all__ = ["Asked", "asked_by_values", "asks_for_another", "is_not_meant"]

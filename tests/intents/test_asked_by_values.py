@@ -1,4 +1,4 @@
-"""Requests known by their values: any order and inflection will do, and nothing that speaks against one may stand near it.
+"""Requests known by their values: any order and inflection will do, and nothing that speaks against one may stand by.
 
 Each kind in words that no frame holds, times each danger, times each place where it may stand.
 """

@@ -221,6 +221,44 @@ def test_each_rule_fires_on_what_it_is_for_and_none_where_all_is_well(tmp_path: 
     checked(tool("promtool"), "test", "rules", "tests.yml", cwd=tmp_path)
 
 
+def _served_by(roles: tuple[str, ...]) -> dict[str, str]:
+    """What processes with one role each serve, as `bot.metrics.exposition` does."""
+    found = {
+        name: values
+        for name, values in WELL.items()
+        if not re.match(r"up|countersign_(build_info|reads|slack_connected|api_unanswered_seconds)", name)
+    }
+    for role in roles:
+        found |= {
+            f'up{{job="countersign", instance="{role}"}}': "1x3000",
+            f'countersign_build_info{{instance="{role}"}}': "1x3000",
+            f'countersign_reads{{program="main", instance="{role}"}}': f"{int(role == 'worker')}x3000",
+            f'countersign_api_unanswered_seconds{{program="main", instance="{role}"}}': "0x3000",
+        }
+        if role == "slack":
+            found[f'countersign_slack_connected{{instance="{role}"}}'] = "1x3000"
+    return found
+
+
+def test_that_no_process_has_a_role_is_told_though_nothing_serves_its_series(tmp_path: Path) -> None:
+    """As in Kubernetes, where a Pod that is gone is no target any more. Without a web process the deliveries that do
+    not arrive are an alert in Slack."""
+    missing = {
+        "CountersignDown": (),
+        "CountersignNobodyReads": ("web", "slack"),
+        "CountersignSlackNotConnected": ("worker", "web"),
+    }
+    tests = [firing("", _served_by(("worker", "web", "slack")), 0)]
+    for name, left in missing.items():
+        series = _served_by(left) if left else {"countersign_of_others": "1x3000"}
+        tests.append(firing(f'alertname="{name}", ', series, 1))
+    shutil.copy(RULES, tmp_path)
+    wanted = {"rule_files": [RULES.name], "evaluation_interval": "1m", "tests": tests}
+    (tmp_path / "tests.yml").write_text(yaml.safe_dump(wanted))
+
+    checked(tool("promtool"), "test", "rules", "tests.yml", cwd=tmp_path)
+
+
 def test_the_panels_of_the_dashboard_are_apart_and_ask_the_chosen_prometheus() -> None:
     panels = json.loads(DASHBOARD.read_text())["panels"]
 

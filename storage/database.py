@@ -22,7 +22,7 @@ from sqlalchemy import URL, make_url
 from sqlalchemy.exc import ArgumentError
 
 from storage.errors import BadDatabaseUrl, DatabaseInUse, DatabaseMissing, DatabaseUnreachable
-from storage.sqlite_log import NotCompared, is_of_another, would_spoil
+from storage.sqlite_log import NotCompared, belongs, remove_left, would_spoil
 
 # FULL: an intent must survive a power cut. secure_delete: purged personal details leave no bytes.
 PRAGMAS: tuple[str, ...] = (
@@ -38,6 +38,7 @@ WRITER_CACHE_KIB, READER_CACHE_KIB = 12_288, 4_096
 BUSY_MS = 10_000
 # What a lock file says.
 _INODES = re.compile(rb"(?P<file>\d+) (?P<log>\d+) (?P<lock>\d+)(?: (?P<changed>\d+))?\n")
+_KEEP = "Nothing that is only in that log is in the file, so keep it."
 # What SQLite or an unfinished copy has beside a file, or is: no database.
 _BESIDE = ("-journal", "-wal", "-shm", ".lock", ".part")
 
@@ -118,23 +119,25 @@ class Database:
             )
         return ""
 
-    def log_of_another(self) -> str:
+    def log_of_another(self, *, is_locked: bool = False) -> str:
         """That the log beside the SQLite file is of another file, with the fix; empty where it is not.
 
         SQLite would not notice, and mix the two. Known where Countersign was killed, and a file put in place after it.
+        `is_locked`: whoever asks has the lock of the database, so no other process is at work on it.
         """
         if self.path is None:
             return ""
         log, lock = log_path(self.path), lock_path(self.path)
+        with suppress(OSError):
+            remove_left(self.path)
         try:
             if not log.stat().st_size:
                 return ""
-            other = self._other_was_opened(log, lock) or self._holds_other_pages(log, lock)
+            other = self._why_of_another(log, lock, is_locked=is_locked)
         except NotCompared as error:
             return self.unwritable() or (
-                f"Whether the log {log} is of {self.path} cannot be seen ({error.strerror}): the file was put there"
-                f" after the log was written. Nothing was opened. {self.path.parent} needs room for a copy of both;"
-                " free some and start."
+                f"Whether the log {log} is of {self.path} cannot be seen ({error.strerror}), as the two do not say it."
+                f" Nothing was opened. {self.path.parent} needs room for a copy of both; free some and start."
             )
         except OSError:
             return ""
@@ -146,26 +149,27 @@ class Database:
             f" place, move {log} away, keep it, and start. {other}"
         )
 
-    def _other_was_opened(self, log: Path, lock: Path) -> str:
-        """What to do where it is the same all the same; empty where it is the file that was opened, by its inode."""
-        noted = self._noted(log, lock)
-        if noted is None or self.path is None or self.path.stat().st_ino == noted[0]:
-            return ""
-        return f"If it is the same database, copied, remove {lock} and start."
-
-    def _holds_other_pages(self, log: Path, lock: Path) -> str:
-        """The same where another one was written into the file that was opened, as `cp` does."""
+    def _why_of_another(self, log: Path, lock: Path, *, is_locked: bool) -> str:
+        """What to do then; empty where the log is of the file."""
         if self.path is None:
             return ""
         noted = self._noted(log, lock)
-        if noted is None and would_spoil(self.path, log):
-            return "Nothing that is only in that log is in the file, so keep it."
+        if noted is not None and self.path.stat().st_ino != noted[0]:
+            return f"If it is the same database, copied, remove {lock} and start."
         # One that a bot works with right now changes beneath this: what is so stays so.
         for pause_s in (0.0, 0.05, 0.2):
             time.sleep(pause_s)  # noqa: TID251 - in a thread, before anything runs
-            if not is_of_another(self.path, log, left_at_ns=noted[1] if noted else None):
+            found = belongs(self.path, log)
+            if found:
                 return ""
-        return f"If it is the same database all the same, `touch {log}` and start."
+            if found is None:
+                break
+        else:
+            return _KEEP
+        # Changes of an older version say nothing of themselves. The process that made them noted how it left the file.
+        is_as_left = noted is not None and self.path.stat().st_mtime_ns == noted[1]
+        is_known = is_as_left or (noted is not None and not is_locked and _is_held(lock))
+        return _KEEP if not is_known and would_spoil(self.path, log) else ""
 
     def _noted(self, log: Path, lock: Path) -> tuple[int, int] | None:
         """The inode of the file that was opened with this log, and when it was changed last (0 = unknown). None where
@@ -332,6 +336,22 @@ def lock_path(path: Path) -> Path:
     """The lock file of an SQLite file, whatever path leads to it."""
     real = path.resolve()
     return real.with_name(real.name + ".lock")
+
+
+def _is_held(lock: Path) -> bool:
+    """Is a process at work on the database?"""
+    try:
+        handle = os.open(lock, os.O_RDONLY)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    else:
+        return False
+    finally:
+        os.close(handle)
 
 
 class FileLock:

@@ -24,6 +24,7 @@ from sqlalchemy.pool import NullPool
 from storage import instance, tables
 from storage.database import Database, connections_named, file_lock, set_pragmas
 from storage.errors import DatabaseInUse, DatabaseUnreachable, SchemaBehind, SchemaTooNew
+from storage.sqlite_log import mark_change
 
 _FOLDER = Path(__file__).parent / "migrations"
 _WAIT_MS = 60_000  # an upgrade by another starter may take a while
@@ -158,6 +159,7 @@ def _upgrade(connection: Connection, database: Database, found: str | None, choo
             if found is not None:
                 _copy(database.path, found)
             _run_scripts(connection, choose)
+            mark_change(connection.exec_driver_sql)
     except DatabaseInUse:
         raise DatabaseInUse(
             f"Another Countersign process is using {database.path}, and the database has to be upgraded."

@@ -1,64 +1,101 @@
-"""Is a log of changes beside an SQLite file of that file? By what is in the two, and by a copy; SQLite opens neither.
+"""Is a log of changes beside an SQLite file that was begun on that file? SQLite itself opens neither to find out.
 
-SQLite believes any log that is whole in itself, and folds it into whatever file has its name.
+SQLite believes any log that is whole in itself, and folds it into whatever file has its name. So each change that we
+store leaves two random numbers on the first page of the database: its own, and that of the change before it. The first
+page is in the log then, and says to which state of the file the log belongs, whatever was folded, by whom, and whatever
+times and owners the two have.
 """
 
 from __future__ import annotations
 
+import fcntl
+import glob
+import os
+import secrets
 import shutil
 import sqlite3
 import tempfile
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, NamedTuple
 
 # See https://www.sqlite.org/fileformat2.html: the header of a database, that of a log, and that of each page in a log.
 _MAGIC, _VERSION_AT, _PAGE_SIZE_AT, _IN_LOG = b"SQLite format 3\0", 18, 16, 2
-_HEADER, _FRAME = 32, 24
+_USER_VERSION_AT, _APPLICATION_ID_AT = 60, 68
+_HEADER, _FRAME, _HEAD = 32, 24, 100
 _BIGGEST_PAGE = 65_536
-
-
-def is_of_another(database: Path, log: Path, *, left_at_ns: int | None) -> bool:
-    """`left_at_ns`: when the file was changed last that was opened with this log, where that is known: 0 = only that it
-    was opened.
-
-    A file that was never switched to a log has none: such is what `countersign backup` writes. Else what was written to
-    the file after the log was folded in from the log, as far as it got, so pages of the log are in it as they are.
-    Raises OSError.
-    """
-    with database.open("rb") as pages, log.open("rb") as frames:
-        head = pages.read(100)
-        if not head.startswith(_MAGIC):
-            return False
-        if head[_VERSION_AT] != _IN_LOG:
-            return True
-        file, beside = database.stat(), log.stat()
-        # To move a file away and back changes neither what is in it nor when that was changed.
-        is_as_left = file.st_mtime_ns == left_at_ns if left_at_ns else file.st_mtime_ns <= beside.st_mtime_ns
-        if left_at_ns is None or is_as_left or file.st_ctime_ns <= beside.st_ctime_ns:
-            return False
-        size = int.from_bytes(head[_PAGE_SIZE_AT : _PAGE_SIZE_AT + 2], "big")
-        return not _has_pages_of(pages, frames, _BIGGEST_PAGE if size == 1 else size)
+# Any number that both take, but for 0: that is what a database has in which nobody wrote one.
+_MOST = 2**31 - 1
+_UNFINISHED = ".part"
 
 
 class NotCompared(OSError):
     """File and log could not be copied to see whether they belong together."""
 
 
-def would_spoil(database: Path, log: Path) -> bool:
-    """Where nobody knows with which file the log was opened, as the folder was put back from a copy: is a copy of both
-    damaged once the log is folded in?
+class _Change(NamedTuple):
+    """The last change on a first page, by its number, and the one before it; 0 = by an older version."""
 
-    That a file was put there after the log was written is seen by the times of both; else there is nothing to ask.
-    Raises `NotCompared`, as where there is no room for the copy, and FileNotFoundError where one of both is gone.
+    before: int
+    number: int
+
+
+def mark_change(run: Callable[[str], Any]) -> None:
+    """In the transaction that changes something, before it is committed."""
+    (before,) = run("PRAGMA user_version").fetchone()
+    run(f"PRAGMA application_id={before}")
+    run(f"PRAGMA user_version={1 + secrets.randbelow(_MOST)}")
+
+
+def belongs(database: Path, log: Path) -> bool | None:
+    """Was the log begun on the file, as that is or was at some time since? None where the two do not say.
+
+    A file that was never switched to a log has none: such is what `countersign backup` writes. Of the changes in the
+    log the file has the one before the first, or, where some of the log was folded in, any of them. Raises OSError.
     """
-    if database.stat().st_ctime_ns <= log.stat().st_ctime_ns:
+    with database.open("rb") as pages:
+        head = pages.read(_HEAD)
+    if not head.startswith(_MAGIC):
+        return None
+    if head[_VERSION_AT] != _IN_LOG:
         return False
+    size = int.from_bytes(head[_PAGE_SIZE_AT : _PAGE_SIZE_AT + 2], "big")
+    in_log = list(_changes_in(log, _BIGGEST_PAGE if size == 1 else size))
+    found = _change_on(head)
+    if not in_log or not in_log[0].before or not found.number:
+        return None
+    return found in in_log or found.number == in_log[0].before
+
+
+def _change_on(head: bytes) -> _Change:
+    before, number = (
+        int.from_bytes(head[at : at + 4], "big") for at in (_APPLICATION_ID_AT, _USER_VERSION_AT)
+    )
+    return _Change(before, number)
+
+
+def _changes_in(log: Path, size: int) -> Iterator[_Change]:
+    """As the first page has them, in the order in which they were made. Behind its end may be what is left of an older
+    log."""
+    with log.open("rb") as frames:
+        salt, at = frames.read(_HEADER)[16:24], _HEADER
+        while len(frame := frames.read(_FRAME + _HEAD)) == _FRAME + _HEAD and frame[8:16] == salt:
+            if int.from_bytes(frame[:4], "big") == 1:
+                yield _change_on(frame[_FRAME:])
+            at += _FRAME + size
+            frames.seek(at)
+
+
+def would_spoil(database: Path, log: Path) -> bool:
+    """Where the two do not say whether they belong together: is a copy of both damaged once the log is folded in?
+
+    Damaged is what has other pages, another audit log or other open requests than one whole database has. Raises
+    `NotCompared`, as where there is no room for the copy, and FileNotFoundError where one of both is gone.
+    """
     try:
-        with tempfile.TemporaryDirectory(
-            dir=database.parent, prefix=f".{database.name}.", suffix=".part"
-        ) as folder:
-            copy = Path(folder) / database.name
+        with _folder_beside(database) as folder:
+            copy = folder / database.name
             shutil.copyfile(database, copy)
             shutil.copyfile(log, copy.with_name(f"{copy.name}-wal"))
             return _is_spoiled(copy)
@@ -68,37 +105,69 @@ def would_spoil(database: Path, log: Path) -> bool:
         raise NotCompared(error.errno, error.strerror) from None
 
 
+@contextmanager
+def _folder_beside(database: Path) -> Iterator[Path]:
+    """For copies, locked for as long as they are worked on, and gone at the end."""
+    with tempfile.TemporaryDirectory(
+        dir=database.parent, prefix=f".{database.name}.", suffix=_UNFINISHED
+    ) as folder:
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX)
+            yield Path(folder)
+        finally:
+            os.close(handle)
+
+
+def remove_left(database: Path) -> None:
+    """Copies that a process which was killed has left."""
+    for folder in database.parent.glob(f".{glob.escape(database.name)}.*{_UNFINISHED}"):
+        with suppress(OSError):  # a file is of a backup, which looks after it
+            handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(folder)
+            finally:
+                os.close(handle)
+
+
 def _is_spoiled(copy: Path) -> bool:
     with closing(sqlite3.connect(copy)) as connection:
         try:
             (found,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
-            return found != "ok" or _lacks_entries(connection)
+            return found != "ok" or _lacks_entries(connection) or _has_other_requests(connection)
         except sqlite3.DatabaseError:
             return True
 
 
+def _has_tables(connection: sqlite3.Connection, *names: str) -> bool:
+    among = ", ".join("?" * len(names))
+    counted = f"SELECT count(*) FROM sqlite_master WHERE name IN ({among})"  # noqa: S608 - question marks
+    return bool(connection.execute(counted, names).fetchone() == (len(names),))
+
+
 def _lacks_entries(connection: sqlite3.Connection) -> bool:
     """Of the audit log: pages of two databases may be whole in themselves."""
-    tables = "SELECT count(*) FROM sqlite_master WHERE name IN ('audit', 'audit_head')"
-    if connection.execute(tables).fetchone() != (2,):
+    if not _has_tables(connection, "audit", "audit_head"):
         return False
     count, last = connection.execute("SELECT count(*), coalesce(max(seq), 0) FROM audit").fetchone()
     (end,) = connection.execute("SELECT coalesce(max(seq), 0) FROM audit_head").fetchone()
     return not count == last == end
 
 
-def _has_pages_of(pages: BinaryIO, frames: BinaryIO, size: int) -> bool:
-    """Is every second page of the log in the file as the log has it, at some time? All are, unless the process died
-    while it folded the log."""
-    header = frames.read(_HEADER)
-    if int.from_bytes(header[8:12], "big") != size:
+_LAST_STATES = """
+SELECT request.state, (
+    SELECT json_extract(audit.body, '$.state') FROM audit
+    WHERE audit.subject >= 'request:' || request.id || ':' AND audit.subject < 'request:' || request.id || ';'
+      AND audit.outcome = 'ok' AND json_extract(audit.body, '$.state') IS NOT NULL
+    ORDER BY audit.seq DESC LIMIT 1
+) FROM request WHERE request.state IN ('pending', 'approved', 'executing', 'unresolved')
+"""
+
+
+def _has_other_requests(connection: sqlite3.Connection) -> bool:
+    """Is a request open in another state than the audit log has it in?"""
+    if not _has_tables(connection, "audit", "request"):
         return False
-    salt, found, same = header[16:24], set[int](), set[int]()
-    while len(frame := frames.read(_FRAME + size)) == _FRAME + size and frame[8:16] == salt:
-        number = int.from_bytes(frame[:4], "big")
-        found.add(number)
-        if number not in same:
-            pages.seek((number - 1) * size)
-            if pages.read(size) == frame[_FRAME:]:
-                same.add(number)
-    return 2 * len(same) >= len(found)
+    found = connection.execute(_LAST_STATES).fetchall()
+    return any(on_record is not None and state != on_record for state, on_record in found)

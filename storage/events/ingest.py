@@ -24,6 +24,7 @@ from bot.domain.time import Clock
 from storage.columns import time_text
 from storage.database import set_pragmas
 from storage.sealed_columns import INBOX_PAYLOAD
+from storage.sqlite_log import mark_change
 from storage.store import Store
 
 MOST_IN_A_BATCH = 512
@@ -141,6 +142,7 @@ class SqliteWriter:
         try:
             written = run(_insert(len(rows)), [value for row in rows for value in _values(row)]).rowcount
             found = [True] * len(rows) if written == len(rows) else [self._is_ours(row) for row in rows]
+            mark_change(run)
             run("COMMIT")
         except BaseException:
             if self._connection.in_transaction:

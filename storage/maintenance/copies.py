@@ -338,7 +338,7 @@ def _damage(path: Path) -> str:
 def _replace(path: Path, work: Path) -> Path | None:
     """Under the lock of the database, so that no process works on it. The old file is kept under another name."""
     with file_lock(path):
-        if why := Database.parse(url_of(path)).log_of_another():
+        if why := Database.parse(url_of(path)).log_of_another(is_locked=True):
             raise CopyRefused(why)  # folded in, it would spoil this file, and what is in it would be lost
         _forget_second_names(path)
         kept = path.with_name(f"{path.name}{_REPLACED}{secrets.token_hex(3)}")

@@ -22,6 +22,7 @@ from sqlalchemy import Connection, CursorResult, Dialect, Engine, Executable, cr
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.pool import NullPool
 
+from storage import sqlite_log
 from storage.database import BUSY_MS, RollingBack, set_pragmas
 from storage.sqlite.open_file import OpenFile
 
@@ -183,6 +184,7 @@ class SqliteConnection:
         if self._dbapi.total_changes == self._changes_before:
             self._connection.exec_driver_sql("COMMIT")
         else:
+            sqlite_log.mark_change(self._dbapi.execute)
             await self._in_a_thread(lambda: self._connection.exec_driver_sql("COMMIT"))
 
     def rollback(self) -> None:

@@ -91,7 +91,14 @@ async def _from_a_file_of_before(db: Path, store: Store) -> Path:
 Made = Callable[[Path, Store], Awaitable[Path]]
 
 
-@pytest.mark.parametrize("made", [_from_a_backup, _from_a_file_of_before])
+async def _from_a_file_of_long_before(db: Path, store: Store) -> Path:
+    copy = await _from_a_file_of_before(db, store)
+    await _entry(store)
+    await store.checkpoint()
+    return copy
+
+
+@pytest.mark.parametrize("made", [_from_a_backup, _from_a_file_of_long_before])
 @pytest.mark.parametrize("folds", [True, False])
 async def test_what_cp_writes_into_the_file_of_a_killed_bot_is_not_mixed_with_its_log(
     tmp_path: Path, open_store: Opener, keeps: list[sqlite3.Connection], made: Made, folds: bool
@@ -193,6 +200,7 @@ async def test_where_there_is_no_room_to_compare_the_two_nothing_is_opened(
     def full(*_: Any, **__: Any) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
+    monkeypatch.setattr(database, "belongs", lambda *_: None)  # as where an older version wrote them
     monkeypatch.setattr(shutil, "copyfile", full)
     with pytest.raises(DatabaseUnreachable, match="needs room for a copy of both"):
         await migrate(url_of(db))
@@ -207,7 +215,7 @@ async def test_a_file_that_cannot_be_read_is_not_said_to_need_room(
     def refused(*_: Any, **__: Any) -> bool:
         raise PermissionError(errno.EACCES, "Permission denied")
 
-    monkeypatch.setattr(database, "is_of_another", refused)
+    monkeypatch.setattr(database, "belongs", refused)
     assert Database.parse(url_of(db)).log_of_another() == ""
 
 

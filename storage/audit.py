@@ -68,7 +68,12 @@ RETIRED_KEY = "keys.retired"
 SIGNED_AGAIN = "request.signed_again"
 """Of a request whose fingerprint changed with the master key; `before` is the one until then."""
 CONSENT_GIVEN = "consent.given"
-TELLS_ONLY = frozenset({"request.stage", "request.debited"})
+ENDED = "ended"
+"""In an entry about a request that has ended: the fingerprints of how its row said before the change that it did ("" =
+it was open then), and of how it does now."""
+KEPT = "request.kept"
+"""How the row of a request that has ended was left, where no other entry says so."""
+TELLS_ONLY = frozenset({"request.stage", "request.debited", KEPT})
 """These change nothing of what the log has of their request."""
 
 

@@ -304,6 +304,11 @@ class Tx:
         self.passkeys, self.log = self.chain.passkeys, self.chain.log
         self.appended: list[Added] = []
         self.was: dict[str, RequestRow] = {}
+        #: What people decided, as fingerprints by the ids of their decisions, by requests.
+        self.words: dict[str, dict[str, str]] = {}
+        #: How this transaction changed requests that have ended, by id, as far as no entry says so: each time the
+        #: fingerprints of before ("" = it was open) and after, and the version.
+        self.ended: dict[str, list[tuple[str, str, int]]] = {}
         #: Each a `storage.log_record.Count`.
         self.counted: list[Any] = []
         self._require_fits, self._is_held = require_fits, False
@@ -418,12 +423,15 @@ class Tx:
     async def savepoint(self) -> AsyncIterator[None]:
         """What fails inside is undone, with what it asked for after the commit; the rest goes on."""
         asked_before, appended_before = len(self._callbacks), len(self.appended)
+        words_before = {key: dict(each) for key, each in self.words.items()}
+        ended_before = {key: list(each) for key, each in self.ended.items()}
         try:
             async with self.connection.begin_nested():
                 yield
         except BaseException:
             del self._callbacks[asked_before:]
             del self.appended[appended_before:]
+            self.words, self.ended = words_before, ended_before
             raise
 
     def hold_entries(self) -> None:
@@ -432,6 +440,10 @@ class Tx:
         if fits is not None and not self._is_held:
             self._is_held = True
             self.before_commit(lambda: fits(self))
+
+    def before_checks(self, add: Callable[[], Awaitable[None]]) -> None:
+        """Run `add` when all else was done, before what is checked at the end."""
+        self._checks.insert(0, add)
 
     def before_commit(self, check: Callable[[], Awaitable[None]]) -> None:
         """Run `check` as the last thing of this transaction; where it raises, all is rolled back."""

@@ -47,8 +47,9 @@ def verify(
 ) -> None:
     """Check the chain. Exits 0 when it is whole, 1 when it is broken, 2 when it cannot be read.
 
-    Works beside a running bot. Only anchors can show that the end of the chain was cut off. With --deep, a row that
-    was edited, deleted or invented is broken, too.
+    Works beside a running bot. Only anchors can show that the end of the chain was cut off. With --deep, a request, a
+    decision, a call or a signed row that was edited, deleted or invented is broken, too; the page Security says which
+    columns are compared.
     """
     if deep and (first > 1 or last):
         raise Mistake("--deep needs the whole chain: leave --from and --to out.")

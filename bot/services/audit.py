@@ -44,6 +44,10 @@ def broken(seq: int | None, kind: str | None) -> str:
     )
 
 
+WORDS = "words"
+"""In an entry by which people decide: what their decisions say, as fingerprints by their ids."""
+
+
 async def record(
     tx: Tx,
     core: Core,
@@ -72,6 +76,13 @@ async def record(
         tx.after_commit(core.anchors.due.set)
 
 
+def ended(tx: Tx, request: Request) -> dict[str, Any]:
+    """For the body of an entry about a request that has ended: how this transaction has left it, where it has changed
+    that. Empty otherwise: what somebody else wrote there does not get on record."""
+    steps = tx.ended.pop(request.id, ())
+    return {chain.ENDED: [steps[0][0], steps[-1][1]]} if steps else {}
+
+
 async def of_request(
     tx: Tx,
     core: Core,
@@ -97,6 +108,9 @@ async def of_request(
         "progress": fingerprints.of_progress(request),
         **(body or {}),
     }
+    recorded |= ended(tx, request)
+    if words := tx.words.pop(request.id, None):
+        recorded[WORDS] = words
     if counted.says_what_counts(action) and request.state is State.APPROVED and not request.is_batch:
         recorded[counted.COUNTS] = counted.as_recorded(request, approvers)
     await chain.append(

@@ -45,6 +45,7 @@ async def _move(tx: Tx, core: Core, request_id: str, progress: Progress) -> None
         await _tell(tx, core, before, after)
     if before.stage is not progress.stage:
         body = {"kind": after.kind, "stage": after.word, "before": before.word, "digest": after.digest}
+        body |= audit.ended(tx, after)
         await audit.record(
             tx, core, "system:funding", "request.stage", f"request:{after.id}:{after.version}", body
         )

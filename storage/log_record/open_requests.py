@@ -199,6 +199,15 @@ def _made(
     return {**before.made, number: replace(before.made[number], answer=body["answer"])}
 
 
+def calls_at_end(before: OpenRequest, entry: EntryOnRequest) -> str:
+    """The fingerprint of all calls of a request that ended with this entry, as `fingerprints.leant_on` has it; "" =
+    not known."""
+    made = _made(before, entry, _read(entry), is_new=False)
+    return (
+        "" if made is None else fingerprints.of_calls({n: one.answer or one.call for n, one in made.items()})
+    )
+
+
 def _said(before: OpenRequest, entry: EntryOnRequest, body: Mapping[str, Any]) -> Mapping[str, str] | None:
     if entry.action != PROPOSED:
         return before.said

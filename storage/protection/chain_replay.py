@@ -13,7 +13,7 @@ from typing import Any
 
 from sqlalchemy import Connection, select
 
-from bot.domain.requests import TRANSITIONS, State
+from bot.domain.requests import OPEN, TRANSITIONS, State
 from storage import audit
 from storage import tables as t
 from storage.columns import time_text
@@ -37,7 +37,10 @@ _DECISIONS = {
 class RequestReplayed:
     """A request as its entries tell of it: its last fingerprint and state, who decided, how many calls were begun.
 
-    `approved_at`: when, as the log writes it ("" = never); `at_once`: it was done without an approval.
+    `approved_at`: when, as the log writes it ("" = never); `at_once`: it was done without an approval. `newest`: the
+    highest version that an entry names. Of what follows, entries of an older version have nothing: `ended`: the
+    fingerprint of how its row says that it ended; `made`: that of its calls then; `words`: those of what each decision
+    says, by its id.
     """
 
     digest: str = ""
@@ -48,6 +51,10 @@ class RequestReplayed:
     at_once: bool = False
     decisions: set[tuple[str, str]] = field(default_factory=set)  # kind, Slack id
     version: str = ""
+    newest: int = 0
+    ended: str = ""
+    made: str = ""
+    words: dict[str, str] | None = None
 
     def may_become(self, state: str, action: str, version: str) -> bool:
         """Does such an entry tell of a step, and not of what somebody made of the row?"""
@@ -81,14 +88,33 @@ class Replayed:
 
     def _hold(self, link: audit.Link) -> None:
         """Was it sent, approved or resolved after it had ended, or otherwise than it was then?"""
-        found = open_requests.contradiction(self.open.get(open_requests.id_of(link)), link)
+        before = self.open.get(open_requests.id_of(link))
+        found = open_requests.contradiction(before, link)
         if found is not None and not found.is_harmless:
             how = f"{link.action} is on record at entry {link.seq}, and it {found.why}"
             self.wrong.append((found.request_id, how))
         if link.action == open_requests.ANSWERED_LATE and link.outcome == "ok":
             open_requests.take_late_answer(self.open, link)
+            self._answered_late(link.subject)
         else:
             open_requests.take(self.open, link)
+            self._ended_with(before, link)
+
+    def _ended_with(self, before: open_requests.OpenRequest | None, link: audit.Link) -> None:
+        """The calls of a request that ends with this entry; more are made only if it is reopened."""
+        request_id = open_requests.id_of(link)
+        if request_id in self.open or before is None:
+            if request_id in self.open and request_id in self.requests:
+                self.requests[request_id].made = ""
+            return
+        found = self.requests.setdefault(request_id, RequestReplayed())
+        found.made = open_requests.calls_at_end(before, link)
+
+    def _answered_late(self, subject: str) -> None:
+        """What a call was answered after its request had ended: nothing is said of those calls any more."""
+        request_id, _, _ = subject.partition(":")[2].rpartition(".")
+        if request_id in self.requests and request_id not in self.open:
+            self.requests[request_id].made = ""
 
     def take(self, actor: str, action: str, subject: str, body: str, at: str) -> None:
         """Go on by one entry. A body that is not ours is left out: the chain shows that it was changed."""
@@ -119,9 +145,11 @@ class Replayed:
     def _of_request(self, actor: str, action: str, about: str, body: dict[str, Any], at: str) -> None:
         request_id, _, version = about.partition(":")
         is_signing = action == audit.SIGNED_AGAIN
+        if (known := self.requests.get(request_id)) is not None:
+            self._left(request_id, known, version, body)
         if "digest" not in body or not (is_signing or "state" in body):
             return  # a refusal, which changes nothing
-        found = self.requests.setdefault(request_id, RequestReplayed())
+        found = known or self.requests.setdefault(request_id, RequestReplayed())
         found.digest = str(body["digest"])
         if is_signing:
             return
@@ -138,6 +166,19 @@ class Replayed:
         elif action in _DECISIONS and not (action == "request.rejected" and "batch" in body):
             kind = _DECISIONS[action]
             found.decisions |= {(kind, str(who)) for who in body.get("by", [actor])}
+
+    def _left(self, request_id: str, found: RequestReplayed, version: str, body: dict[str, Any]) -> None:
+        """How the request was left, and what was said of it."""
+        found.newest = max(found.newest, int(version) if version.isdecimal() else 0)
+        if "words" in body:
+            found.words = {**(found.words or {}), **body["words"]}
+        if audit.ENDED in body:
+            was, now = body[audit.ENDED]
+            if was and found.ended and was != found.ended:
+                self.wrong.append((request_id, "how it ended was edited before Countersign changed it"))
+            found.ended = now
+        elif body.get("state") in OPEN:
+            found.ended = ""
 
 
 def _read(body: str) -> dict[str, Any]:

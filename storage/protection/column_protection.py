@@ -60,6 +60,11 @@ _CALLS = Protection(
     Class.CHAINED,
     "each entry of the audit log has how it left this, and a step that follows from something else is refused",
 )
+_ENDED = Protection(
+    Class.CHAINED,
+    "the entry by which a request ends has the fingerprint of it, and `audit verify --deep` compares it; of one that is"
+    " open it is a text for people",
+)
 _FENCE = _harmless(
     "for people, and to see who made a call; what follows from the calls is held against the audit log"
 )
@@ -172,12 +177,13 @@ _OTHERS: Mapping[str, Mapping[str, Protection]] = {
             " compares it",
         ),
         "version": Protection(
-            Class.CHAINED, "each audit entry of the request names it; a stale one changes nothing"
+            Class.CHAINED,
+            "each audit entry of the request names it: a lower one is found; a stale one changes nothing",
         ),
-        **dict.fromkeys(("due_at", "remind_at", "needs_person", "purged_at", "stage"), _PROGRESS),
+        **dict.fromkeys(("due_at", "remind_at", "needs_person", "purged_at"), _PROGRESS),
         **dict.fromkeys(("attempts", "fence", "lease_owner", "lease_until"), _LEASE),
         **dict.fromkeys(("first_sent_at", "key_expires_at", "outcome_unknown", "outcome"), _CALLS),
-        **dict.fromkeys(("outcome_text", "finished_at"), _SHOWN),
+        **dict.fromkeys(("outcome_text", "finished_at", "stage"), _ENDED),
     },
     "draft": dict.fromkeys(
         ("id", "owner", "kind", "program", "created_at"),
@@ -193,8 +199,14 @@ _OTHERS: Mapping[str, Mapping[str, Protection]] = {
             ),
             _DECISION,
         ),
-        "actor_name": _SHOWN,
-        "reason": _SHOWN,
+        **dict.fromkeys(
+            ("actor_name", "reason"),
+            Protection(
+                Class.CHAINED,
+                "the entry of the decision has its fingerprint, and `audit verify --deep` compares it; nothing is sent"
+                " by it",
+            ),
+        ),
         "assertion": Protection(
             Class.SIGNED, "the device of the approver signed it, and it is checked again before each send"
         ),
@@ -204,10 +216,13 @@ _OTHERS: Mapping[str, Mapping[str, Protection]] = {
         **dict.fromkeys(("id", "owner", "detail"), _SHOWN),
         **dict.fromkeys(
             (
-                *("request_id", "number", "purpose", "sent_at", "answered_at"),
+                *("request_id", "number", "purpose", "sent_at"),
                 *("status", "code", "finding"),
             ),
             _CALLS,
+        ),
+        "answered_at": Protection(
+            Class.CHAINED, "that it was answered is on record, and held against it; the time is for people"
         ),
         **dict.fromkeys(("fence", "certainty"), _FENCE),
     },

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import asdict
 
-from sqlalchemy import bindparam, func, insert, select, update
+from sqlalchemy import bindparam, insert, select, update
 
 from bot.domain.requests import Attempt, Request
 from storage import tables as t
@@ -17,7 +17,6 @@ _START = insert(t.attempt)
 _A = t.attempt.c
 _ANSWER = update(t.attempt).where(_A.id == bindparam("attempt_id"), _A.answered_at.is_(None))
 _OF_MANY = one_of(select(t.attempt), _A.request_id)
-_COUNTS = one_of(select(_A.request_id, func.count().label("n")).group_by(_A.request_id), _A.request_id)
 
 
 async def start(tx: Tx, request: Request, purpose: str, *, after: Sequence[Attempt] | None = None) -> Attempt:
@@ -74,8 +73,3 @@ async def of_many(tx: Tx, request_ids: Collection[str]) -> dict[str, list[Attemp
     for row in await tx.run_among(_OF_MANY, request_ids):
         found[row.request_id].append(Attempt(**row._mapping))
     return {key: sorted(made, key=lambda one: one.number) for key, made in found.items()}
-
-
-async def counts(tx: Tx, request_ids: Collection[str]) -> dict[str, int]:
-    """How many attempts there are for each of these requests that has any."""
-    return {row.request_id: row.n for row in await tx.run_among(_COUNTS, request_ids)}

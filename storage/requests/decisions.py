@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import and_, bindparam, delete, select, text, update
 
 from bot.domain.errors import AlreadyDecided, OwnRequest
-from bot.domain.requests import BY_ANOTHER, Decision, DecisionKind, DecisionTime
+from bot.domain.requests import BY_ANOTHER, Decision, DecisionKind, DecisionTime, fingerprints
 from storage import tables as t
 from storage.transaction import Tx, one_of
 from storage.upsert import insert_new
@@ -28,6 +28,8 @@ async def insert(tx: Tx, decision: Decision) -> None:
         raise OwnRequest
     if not await insert_new(tx, t.decision, asdict(decision)):
         raise AlreadyDecided(f"Your decision on {decision.request_id} is in already.")
+    # For the entry about the request.
+    tx.words.setdefault(decision.request_id, {})[decision.id] = fingerprints.of_words(decision)
 
 
 async def drop_approvals(tx: Tx, request_id: str) -> int:

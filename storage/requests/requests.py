@@ -58,6 +58,7 @@ from bot.domain.requests import (
     fingerprints,
     moves_of,
 )
+from storage import audit
 from storage import tables as t
 from storage.columns import UtcDateTime, json_text
 from storage.log_record import Count, Counted, on_record, open_requests
@@ -65,8 +66,9 @@ from storage.protection import DETAILS_LINK
 from storage.requests import lost_debits, request_search, unseen
 from storage.requests.frozen import Frozen, opened
 from storage.requests.request_search import COLUMNS, FIELDS, Wanted
-from storage.sealed_columns import REQUEST_BODY, REQUEST_PRIVATE
+from storage.sealed_columns import DOES_NOT_OPEN, REQUEST_BODY, REQUEST_PRIVATE
 from storage.transaction import RequestRow, Tx, lease_clock, lease_end, lease_holds, one_of
+from storage.vault import Ref, Sealed
 
 _APPROVING = (DecisionKind.APPROVE, DecisionKind.BREAK_GLASS)
 _GUARDED = frozenset(
@@ -105,6 +107,7 @@ _PURGE_DUE = (
     .order_by(_R.created_at)
 )
 _EACH = one_of(select(*COLUMNS), _R.id)
+_SEALED = one_of(select(_R.id, _R.sealed_private, _R.sealed_body), _R.id)
 _UNDER_WAY_THEN = (
     select(*COLUMNS)
     .where(_R.state == State.EXECUTING, _R.rows.is_(None), _R.key_expires_at <= bindparam("now"))
@@ -202,7 +205,30 @@ async def _write(tx: Tx, request: Request, values: dict[str, Any]) -> Request:
     if found is None:
         raise Stale(f"{request.id} changed in the meantime. Look at it again.")
     _note(tx, request, found.version, fingerprints.of_progress(request))
-    return await _with_its_batch(tx, _as_meant(request, Request(**found._mapping), values))
+    after = _as_meant(request, Request(**found._mapping), values)
+    _note_end(tx, request, after)
+    return await _with_its_batch(tx, after)
+
+
+def _note_end(tx: Tx, before: Request, after: Request) -> None:
+    """How a request is left that has ended goes on record: by whoever left it so, or by itself."""
+    if after.state in OPEN:
+        tx.ended.pop(after.id, None)
+        return
+    was = "" if before.state in OPEN else fingerprints.of_end(before)
+    left = fingerprints.of_end(after)
+    if was != left:
+        if not tx.ended:
+            tx.before_checks(lambda: _record_ends(tx))
+        tx.ended.setdefault(after.id, []).append((was, left, after.version))
+
+
+async def _record_ends(tx: Tx) -> None:
+    ended, tx.ended = tx.ended, {}
+    for request_id, steps in ended.items():
+        for was, left, version in steps:
+            subject, body = f"request:{request_id}:{version}", {audit.ENDED: [was, left]}
+            await audit.append(tx, actor="system:storage", action=audit.KEPT, subject=subject, body=body)
 
 
 def _note(tx: Tx, before: Request, version: int, progress: str) -> None:
@@ -353,7 +379,9 @@ async def finish(tx: Tx, request: Request, event: Event | None, **changes: Any) 
     _note(
         tx, request, found.version, ""
     )  # it leans on what was read with the claim, which was held against the log
-    return await _with_its_batch(tx, _as_meant(request, Request(**found._mapping), values))
+    after = _as_meant(request, Request(**found._mapping), values)
+    _note_end(tx, request, after)
+    return await _with_its_batch(tx, after)
 
 
 async def put_right(tx: Tx, request: Request, state: State, *, text: str) -> Request:
@@ -663,6 +691,26 @@ async def page_of_all(tx: Tx, after: Request | None, *, limit: int) -> list[Requ
     row = t.request.c
     asked = select(*COLUMNS).where(row.id > ("" if after is None else after.id)).order_by(row.id).limit(limit)
     return [Request(**found._mapping) for found in (await tx.run(asked)).all()]
+
+
+async def not_opening(tx: Tx, ids: Collection[str]) -> frozenset[str]:
+    """Those of these requests that have a sealed value which is not theirs."""
+    rows = await tx.run_among(_SEALED, ids)
+    cells = [
+        (one.id, sealed, column)
+        for one in rows
+        for sealed, column in ((one.sealed_private, REQUEST_PRIVATE), (one.sealed_body, REQUEST_BODY))
+        if sealed is not None
+    ]
+    return frozenset(id_ for id_, sealed, column in cells if not _opens(tx, sealed, column.ref(id_)))
+
+
+def _opens(tx: Tx, sealed: Sealed, cell: Ref) -> bool:
+    try:
+        tx.vault.open(sealed, cell)
+    except DOES_NOT_OPEN:
+        return False
+    return True
 
 
 async def still_to_sign(tx: Tx, *, failed_since: datetime) -> list[str]:

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 import subprocess
 import sys
 import time
 from collections import defaultdict
+from collections.abc import AsyncIterator
 from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import psutil
+import psycopg
 import pytest
-from sqlalchemy import Table, insert, update
+from sqlalchemy import Boolean, Column, Integer, Table, insert, update
 
 from bot.domain.requests import Request, State
 from bot.services import execution
@@ -25,15 +28,19 @@ from bot.services.requests import approvals
 from bot.services.requests.signatures import decision_mac, digest_of
 from storage import audit
 from storage import tables as t
-from storage.columns import json_text, time_text
-from storage.requests import attempts, confirmations, decisions
+from storage.columns import Json, Money, SealedText, UtcDateTime, Word, json_text, time_text
+from storage.protection import column_protection
+from storage.requests import attempts, confirmations, decisions, requests
+from storage.tables import metadata
 from tests.services.bulk_requests import a_list, ask_bulk
 from tests.services.outcome_steps import alert_kinds, processor
 from tests.services.outcome_steps import execute as execution_of
 from tests.services.test_changed_tables import by_hand
+from tests.support.databases import BACKENDS
 from tests.support.kinds import EACH, asked
-from tests.support.world import ALICE, BOB, CAROL, MASTER, World
-from tests.thief.edits import LONG_AGO
+from tests.support.world import ALICE, BOB, CAROL, MASTER, World, a_world
+from tests.thief.edits import LONG_AGO, opened
+from tests.thief.programme import place_of
 
 ROOT = Path(__file__).parents[2]
 
@@ -127,7 +134,7 @@ async def test_a_change_is_reported_by_night_until_it_is_put_right(world: World)
     await deep_check.check(world.core)
     assert await alert_kinds(world) == before
 
-    by_hand(world, "UPDATE request SET outcome_text = '', state = 'failed' WHERE state = 'rejected'")
+    by_hand(world, "UPDATE request SET state = 'failed' WHERE state = 'rejected'")
     await deep_check.check(world.core)
     assert await alert_kinds(world) == before | {"changed_outside"}
     by_hand(world, "UPDATE request SET state = 'rejected' WHERE state = 'failed'")
@@ -270,3 +277,95 @@ async def test_what_an_open_request_says_of_its_calls_is_held_against_the_record
     by_hand(world, f"{change} WHERE {'request_id' if 'attempt' in change else 'id'} = '{lost.id}'")
 
     assert await found(world) == [f"{lost.id}: what it says of its calls was edited"]
+
+
+COLUMNS = [
+    (table, column)
+    for table in ("request", "decision", "attempt")
+    for column, one in column_protection.of_table(table).items()
+    if one.by is not column_protection.Class.HARMLESS
+]
+ENDED = {"succeeded", "rejected", "failed", "cancelled"}
+
+
+def another(column: Column[Any], value: Any) -> object:
+    """A value that the column may have, and has not."""
+    if column.name == "answered_at":
+        return None  # at another time it says the same
+    if isinstance(column.type, UtcDateTime):
+        return LONG_AGO
+    if isinstance(column.type, Json):
+        return json_text({"another": "value"})
+    if isinstance(column.type, Boolean):
+        return not value
+    if column.name == "version":
+        return 0  # as it was before: a higher one says nothing, as what nobody leans on raises it without an entry
+    if isinstance(column.type, Integer):
+        return (value or 0) + 1
+    if isinstance(column.type, Word):
+        return next(str(word.value) for word in column.type.words if word.value != value)
+    if isinstance(column.type, SealedText):
+        return f"{value}x"
+    return "1" if isinstance(column.type, Money) else f"{value or ''}x"
+
+
+@pytest.fixture
+async def either(url: str, tmp_path: Path) -> AsyncIterator[World]:
+    async with a_world(tmp_path, url=url) as made:
+        yield made
+
+
+@pytest.mark.parametrize("url", BACKENDS, indirect=True)
+@pytest.mark.timeout(300)
+async def test_each_column_of_what_has_ended_is_compared(either: World) -> None:
+    """Of every request, decision and call, but for those that say why not; and put back, it is as on record again."""
+    world = either
+    await a_busy_hour(world)
+    await world.run(120, step=60)
+    assert await found(world) == []
+    missed = []
+    for table, column in COLUMNS:
+        edit, kind = f"UPDATE {table} SET {column} = ? WHERE id = ?", metadata.tables[table].c[column]
+        with opened(place_of(world)) as database:
+            rows = [row for row in database.read(table) if row.get("state", "succeeded") in ENDED]
+        edited = list[dict[str, Any]]()
+        for row in rows:
+            if column in ("sealed_private", "sealed_body") and row[column] is None:
+                continue  # purged
+            with suppress(sqlite3.IntegrityError, psycopg.IntegrityError):  # the database itself refuses it
+                with opened(place_of(world)) as database:
+                    assert database.write(edit, another(kind, row[column]), row["id"])
+                edited.append(row)
+        said = " ".join(await found(world))
+        missed += [
+            f"{table}.{column} of {row['id']}"
+            for row in edited
+            if str(row.get("request_id", row["id"])) not in said
+        ]
+        with opened(place_of(world)) as database:
+            for row in edited:
+                now = another(kind, row["id"]) if column == "id" else row["id"]
+                was = row[column]
+                assert database.write(edit, json_text(was) if isinstance(was, dict | list) else was, now)
+
+    assert missed == [], "\n".join(missed)
+    assert await found(world) == []
+
+
+@pytest.mark.parametrize("is_edited", [False, True], ids=["as it was", "edited"])
+async def test_what_somebody_wrote_of_how_a_request_ended_does_not_get_on_record_by_a_later_change(
+    world: World, is_edited: bool
+) -> None:
+    request = await world.top_up("50")
+    await world.run(30)
+    if is_edited:
+        by_hand(world, f"UPDATE request SET finished_at = '{LONG_AGO}'")
+
+    async with world.store.begin() as tx:
+        ended = await requests.get(tx, request.id)
+        assert ended is not None
+        await requests.touch(tx, ended, outcome_text="It came back to the float.")
+
+    assert [one for one in await found(world) if "how it ended was edited" in one] == (
+        [f"{request.id}: how it ended was edited before Countersign changed it"] if is_edited else []
+    )

@@ -16,6 +16,7 @@ from bot.domain.events import Retention
 from bot.domain.people import APPROVAL_VALID_FOR
 from bot.domain.requests import DecisionKind, State
 from bot.partner.secret import Secret
+from bot.services.alerts import ledger_rules
 from bot.services.core import never
 from bot.services.events import Poller
 from bot.services.operators import deep_check, key_change, safe_mode
@@ -84,6 +85,18 @@ async def test_what_was_approved_under_the_key_before_is_sent_once_it_is_moved(
         assert await recipients.person_of(tx, "emp-1") == BOB
         assert not (await stops.of(tx, "main")).changed_outside
         assert await cards.are_as_read(tx)
+
+
+async def test_how_far_a_ledger_was_read_is_moved_with_the_rest(world: World) -> None:
+    await ledger_rules.compare(world.core, "main")
+    await with_keys(world, NEW, MASTER)
+    assert await rewrapped(world) == [OLD_KID]
+    await with_keys(world, NEW)
+    assert await ledger_rules.is_begun(world.core, "main")
+
+    await ledger_rules.compare(world.core, "main")
+
+    assert await open_alerts(world, "changed_outside") == []
 
 
 async def test_the_key_before_signs_until_everything_is_moved(world: World) -> None:

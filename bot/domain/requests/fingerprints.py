@@ -10,13 +10,17 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
+from bot.domain.requests.approvals import Decision
 from bot.domain.requests.lifecycle import Attempt, Request
 
 PROGRESS = ("first_sent_at", "key_expires_at", "outcome_unknown", "outcome")
 """The fields of a request that say something of its calls."""
+CARD_AFTER = "card_balance_after_usd"
+"""In the outcome of a request: what its card held when it was read after that."""
 _HEX_DIGITS = 32  # 128 bits: what is there is fixed, so two that are alike are of no use
 
 
@@ -29,6 +33,29 @@ def of_progress(request: Request) -> str:
         bool(request.outcome_unknown),
         request.outcome,
     )
+
+
+def of_end(request: Request) -> str:
+    """Of how the row of a request that has ended says that it did; 32 hex digits.
+
+    Not of what is read of its card after that (`CARD_AFTER`), and shown beside it.
+    """
+    outcome = {name: value for name, value in (request.outcome or {}).items() if name != CARD_AFTER}
+    return _digest(
+        of_progress(replace(request, outcome=outcome)),
+        request.state,
+        request.outcome_text,
+        request.stage,
+        *map(_text, (request.approved_at, request.valid_until, request.finished_at)),
+        bool(request.break_glass),
+        request.attempts,
+        request.fence,
+    )
+
+
+def of_words(decision: Decision) -> str:
+    """Of what a decision says beside what its MAC covers; 32 hex digits."""
+    return _digest(decision.id, decision.actor_name, decision.reason, decision.assertion)
 
 
 def of_call(attempt: Attempt) -> str:

@@ -82,7 +82,8 @@ async def tell(tx: Tx, core: Core, request: Request, rows: Sequence[LedgerEntry]
         )
         # It changes nothing of what was decided, so the entry tells of no state.
         subject = f"request:{request.id}:{request.version}"
-        await audit.record(tx, core, "system:poller", "request.debited", subject, facts)
+        body = {**facts, **audit.ended(tx, request)}
+        await audit.record(tx, core, "system:poller", "request.debited", subject, body)
         await outbox_messages.card(tx, core, request)
         await outbox_messages.line(tx, core, request, "debited")
         await outbox_messages.tell_requester(tx, core, request, "", is_loud=True)

@@ -9,7 +9,7 @@ from decimal import Decimal
 
 from bot.domain.cards import DELETED, CardEntry
 from bot.domain.errors import Stale
-from bot.domain.requests import Request, State
+from bot.domain.requests import Request, State, fingerprints
 from bot.partner.models import Card, CardWithBalance
 from bot.partner.ratelimit import Lane
 from bot.services import outbox_messages
@@ -23,7 +23,7 @@ CARD_QUEUED = "owed_card:"
 """Begins the name of the reading that says which card our own request has changed."""
 BALANCE_QUEUED = "owed_balance:"
 """Begins the name of the reading that says of which card our own request has changed what it holds, and no more."""
-CARD_AFTER = "card_balance_after_usd"
+CARD_AFTER = fingerprints.CARD_AFTER
 """The fact of a request's outcome that says what its card held when it was read after it, in USD."""
 ACCOUNT_QUEUED = "owed_account"
 """The reading that says that our own requests changed the account."""

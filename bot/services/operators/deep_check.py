@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from bot.domain.alerts import request_alerts
-from bot.domain.requests import OPEN, Attempt, Decision, Request
+from bot.domain.requests import OPEN, Attempt, Decision, Request, fingerprints
 from bot.services import alerts
 from bot.services.core import Core
 from bot.services.requests import has_its_digest, is_genuine
@@ -57,11 +57,12 @@ async def compared(tx: Tx) -> tuple[audit.Report, list[Difference]]:
     after: Request | None = None
     while page := await requests.page_of_all(tx, after, limit=_PAGE):
         made = await decisions.of_many(tx, [request.id for request in page])
-        calls = await attempts.counts(tx, [request.id for request in page])
-        going_on = await attempts.of_many(tx, [request.id for request in page if request.state in OPEN])
+        calls = await attempts.of_many(tx, [request.id for request in page])
+        spoiled = await requests.not_opening(tx, [request.id for request in page])
+        found += [Difference(one, "its sealed details were edited") for one in sorted(spoiled)]
         seen |= {request.id for request in page}
         # Beside the loop, which goes on meanwhile.
-        found += await asyncio.to_thread(_of_page, tx, page, made, calls, going_on, chain)
+        found += await asyncio.to_thread(_of_page, tx, page, made, calls, chain)
         after = page[-1]
     found += [
         Difference(gone, "it is on record, and was deleted") for gone in sorted(chain.requests.keys() - seen)
@@ -74,8 +75,7 @@ def _of_page(
     tx: Tx,
     page: Sequence[Request],
     made: Sequence[Decision],
-    calls: Mapping[str, int],
-    going_on: Mapping[str, Sequence[Attempt]],
+    calls: Mapping[str, Sequence[Attempt]],
     chain: chain_replay.Replayed,
 ) -> list[Difference]:
     words = defaultdict[str, list[Decision]](list)
@@ -85,21 +85,25 @@ def _of_page(
     for request in page:
         known = chain.requests.get(request.id)
         how = [*_request(tx, request, known), *_decisions(tx, words[request.id], known)]
-        stored = calls.get(request.id, 0)
-        if known is not None and known.calls != stored:
-            how.append(f"{known.calls} calls are on record and {stored} are stored")
-        elif _calls_changed(request, going_on.get(request.id, ()), chain.open.get(request.id)):
+        stored = calls.get(request.id, ())
+        if known is not None and known.calls != len(stored):
+            how.append(f"{known.calls} calls are on record and {len(stored)} are stored")
+        elif _calls_changed(request, stored, chain.open.get(request.id), known):
             how.append("what it says of its calls was edited")
         found += [Difference(request.id, one) for one in how]
     return found
 
 
 def _calls_changed(
-    request: Request, made: Sequence[Attempt], on_record: open_requests.OpenRequest | None
+    request: Request,
+    made: Sequence[Attempt],
+    on_record: open_requests.OpenRequest | None,
+    known: chain_replay.RequestReplayed | None,
 ) -> bool:
-    if on_record is None or request.state not in OPEN:
-        return False  # nothing is sent any more that leans on them
-    return open_requests.calls_changed(on_record, request, made)
+    if request.state not in OPEN:
+        ended_with = known.made if known is not None else ""
+        return ended_with not in ("", fingerprints.leant_on(made)["calls"])
+    return on_record is not None and open_requests.calls_changed(on_record, request, made)
 
 
 def _request(tx: Tx, request: Request, known: chain_replay.RequestReplayed | None) -> list[str]:
@@ -114,11 +118,16 @@ def _request(tx: Tx, request: Request, known: chain_replay.RequestReplayed | Non
         how.append("when it was approved was edited")
     if known.at_once != request.break_glass:
         how.append("whether it was done without an approval was edited")
+    if request.state not in OPEN and known.ended not in ("", fingerprints.of_end(request)):
+        how.append("what it says of how it ended was edited")
+    if request.version < known.newest:
+        how.append("its version was set back")
     return how
 
 
 def _decisions(tx: Tx, made: Iterable[Decision], known: chain_replay.RequestReplayed | None) -> list[str]:
     recorded = set() if known is None else known.decisions
+    words = (known.words if known is not None else None) or {}
     how, stored = list[str](), set[tuple[str, str]]()
     for decision in made:
         stored.add((decision.kind.value, decision.actor))
@@ -126,6 +135,8 @@ def _decisions(tx: Tx, made: Iterable[Decision], known: chain_replay.RequestRepl
             how.append(f"a decision in the name of {decision.actor} was edited or invented")
         elif (decision.kind.value, decision.actor) not in recorded:
             how.append(f"nothing of the decision of {decision.actor} is on record")
+        elif words.get(decision.id) not in (None, fingerprints.of_words(decision)):
+            how.append(f"what the decision of {decision.actor} says was edited")
     how += [f"the decision of {who} ({kind}) was deleted" for kind, who in sorted(recorded - stored)]
     return how
 

@@ -32,6 +32,7 @@ from bot.domain.time import SystemClock
 from bot.engine.carried import Due, Execute
 from bot.engine.embedded import Embedded
 from bot.services import audit_anchors, execution
+from bot.services.anchor_places import AnchorPlaces
 from bot.services.core import Carrier, Core, alone, never
 from bot.services.events import (
     Backfill,
@@ -141,9 +142,11 @@ async def _start(given: Start, read_config: Callable[[], Config]) -> Running:
     async with AsyncExitStack() as stack:
         begun = replace(given, stack=stack)
         store = await startup.open_store(begun)
+        anchors = startup.anchor_places(begun, store)
+        older = await startup.check_audit(store, anchors)
         read = await startup.read_with_log(store, read_config)
         begun = replace(begun, config=read.config)
-        parts = await _build(begun, store, read.after)
+        parts = await _build(begun, store, read.after, anchors, older)
         stack.push_async_callback(audit_anchors.drop_last, parts.core)
         if Role.WORKER in begun.roles:
             await copy_detection.hold_until_seen(parts.core)
@@ -158,11 +161,11 @@ async def _start(given: Start, read_config: Callable[[], Config]) -> Running:
         return Running(parts, url, stack.pop_all())
 
 
-async def _build(begun: Start, store: Store, read_after: int) -> Parts:
+async def _build(
+    begun: Start, store: Store, read_after: int, anchors: AnchorPlaces, older: startup.OlderCopy | None
+) -> Parts:
     """Everything that must be right, checked in the order in which one needs another."""
     clock = begun.overrides.clock
-    anchors = startup.anchor_places(begun, store)
-    older = await startup.check_audit(store, anchors)
     ids = Ids(store.instance, begun.overrides.random, clock.now)
     owner = f"{process_name()}:{ids.ulid()}"
     startup.trace(begun, store, owner)

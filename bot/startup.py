@@ -56,7 +56,7 @@ from bot.services.processes import StoredMinute
 from bot.services.processes import unreadable as unreadable_processes
 from storage import audit, errors, instance, master_keys
 from storage.audit import Anchor
-from storage.errors import LogNotWhole
+from storage.errors import ChangedOutside, LogNotWhole
 from storage.log_record import Policy, on_record
 from storage.operators import programs as known_programs
 from storage.operators import restored_copies
@@ -354,10 +354,7 @@ async def _compare(store: Store, kept: Sequence[Anchor]) -> OlderCopy | None:
         try:
             end = await _whole(tx, kept)
         except LogNotWhole as fault:
-            then = (
-                "" if fault.kind == "key" else " Then run `countersign audit verify`, and restore a backup."
-            )
-            raise CannotStart(f"{broken(fault.seq, fault.kind)} Nothing was started.{then}") from None
+            raise _broken(fault) from None
         head_at = await audit.made_at(tx, end)
     beyond = [one for one in kept if one.seq > end]
     if not beyond:
@@ -365,6 +362,11 @@ async def _compare(store: Store, kept: Sequence[Anchor]) -> OlderCopy | None:
     newest = beyond[-1]
     lost = tuple(sorted({one.hash for one in beyond}))
     return OlderCopy((end, head_at), (newest.seq, datetime.fromisoformat(newest.at)), lost)
+
+
+def _broken(fault: LogNotWhole) -> CannotStart:
+    then = "" if fault.kind == "key" else " Then run `countersign audit verify`, and restore a backup."
+    return CannotStart(f"{broken(fault.seq, fault.kind)} Nothing was started.{then}")
 
 
 async def _whole(tx: Tx, kept: Sequence[Anchor]) -> int:
@@ -407,7 +409,10 @@ async def programs(start: Start, store: Store, owner: str) -> Programs:
     clients, live = {}, {}
     for program in known:
         async with store.read() as tx:
-            key = await known_programs.key(tx, program.name)
+            try:
+                key = await known_programs.key(tx, program.name)
+            except ChangedOutside as refusal:
+                raise CannotStart(f"{refusal} Nothing was started.") from None
         try:
             limiter = _limiter(start, store, program.key_prefix, owner)
             client = PartnerClient(
@@ -459,9 +464,10 @@ async def _keep_key(tx: Tx, url: str, key: Secret) -> None:
     except AccessRefused as refusal:
         raise CannotStart(str(refusal)) from None
     found = await known_programs.get(tx, "main")
-    known = found is not None and found.base_url == url
-    if known and (await known_programs.key(tx, "main")).reveal() == key.reveal():
-        return
+    with suppress(ChangedOutside):  # an older one was put back: this one is set again
+        known = found is not None and found.base_url == url
+        if known and (await known_programs.key(tx, "main")).reveal() == key.reveal():
+            return
     kept = await known_programs.put(tx, "main", base_url=url, key=key)
     await audit.append(
         tx, actor="system:app", action="key.set", subject="program:main", body={"prefix": kept.key_prefix}
@@ -496,7 +502,11 @@ async def _same_partner(store: Store, program: str, client: PartnerClient) -> No
                 )
         return
     async with store.begin() as tx:
-        if not await known_programs.learn_partner_id(tx, program, me.partner.id):
+        try:
+            is_same = await known_programs.learn_partner_id(tx, program, me.partner.id)
+        except ChangedOutside as refusal:
+            raise CannotStart(f"{refusal} Nothing was started.") from None
+        if not is_same:
             raise CannotStart(
                 f"The key of program {program} belongs to another account than before. Use another program name"
                 " for another account: ids and requests of two accounts must not mix."
@@ -527,15 +537,19 @@ class ReadFile:
 
 
 async def read_with_log(store: Store, read_config: Callable[[], Config]) -> ReadFile:
-    """The file, with the number of the last entry of the audit log.
+    """The file, with the number of the last entry of the audit log, which this process has checked before: whoever says
+    meanwhile that it ends earlier is refused. Raises `CannotStart`.
 
     Between two readings that are the same: so of two processes that read one file, the one with the older content never
     has the higher number, however long either of them takes.
     """
     before = read_config()
     while True:
-        async with store.read() as tx:
-            end = (await audit.head(tx)).seq
+        try:
+            async with store.read() as tx:
+                end = (await on_record.of(tx)).seq
+        except LogNotWhole as fault:
+            raise _broken(fault) from None
         after = read_config()
         if after.digest == before.digest:
             return ReadFile(after, end)

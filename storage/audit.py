@@ -68,6 +68,9 @@ RETIRED_KEY = "keys.retired"
 SIGNED_AGAIN = "request.signed_again"
 """Of a request whose fingerprint changed with the master key; `before` is the one until then."""
 CONSENT_GIVEN = "consent.given"
+NUMBERS = "signed_rows"
+"""In an entry: by table and key, the numbers of the rows that were signed with it; see `storage.protection`."""
+_SAYS_NUMBERS = f'"{NUMBERS}":'
 ENDED = "ended"
 """In an entry about a request that has ended: the fingerprints of how its row said before the change that it did ("" =
 it was open then), and of how it does now."""
@@ -193,7 +196,7 @@ async def append(
         "subject": subject,
         "outcome": outcome,
         "reason_code": reason_code,
-        "body": json_text(body or {}),
+        "body": json_text(_with_numbers(tx, body or {}) if outcome == "ok" else body or {}),
         "policy_version": policy_version,
     }
     covered = (time_text(tx.now), *texts.values())
@@ -221,6 +224,19 @@ async def append(
     if outcome == "ok" and is_held(action):
         tx.hold_entries()
     return seq
+
+
+def _with_numbers(tx: Tx, body: Mapping[str, Any]) -> Mapping[str, Any]:
+    """With the numbers of the rows that this transaction signed, of which an older one is not to be put back."""
+    if not tx.numbered:
+        return body
+    numbered, tx.numbered = tx.numbered, {}
+    return {**body, NUMBERS: numbered}
+
+
+def has_numbers(body: str) -> bool:
+    """Does the body of an entry say them? Within a text of others, its quotes would be escaped."""
+    return _SAYS_NUMBERS in body
 
 
 def is_held(action: str) -> bool:
@@ -619,7 +635,7 @@ class Walk(_Check):
                 self.retired[retired] = seq
                 self.unproven.pop(retired, None)
         self.hashes.append(digest)
-        if self._wanted(action):
+        if self._wanted(action) or has_numbers(texts[6]):
             self.links.append(_link(seq, texts, digest))
         return None
 

@@ -275,8 +275,9 @@ class Tx:
     `versions`: the numbers of signed rows that this process has seen committed, by table and key. `chain`: what it
     knows of the audit chain; `known_end`: number and fingerprint of the last entry that it had committed before;
     `passkeys` and `log`: what it had read of it by then. `appended`: what this transaction adds to it. `was`: what the
-    rows of requests said that it changes, by id. `counted`: what it has counted of the rows of others. `set_aside`:
-    rows that cannot be read, which no statement meets. `require_fits`: see `hold_entries`.
+    rows of requests said that it changes, by id. `counted`: what it has counted of the rows of others. `numbered`: by
+    table and key, the numbers of rows that it signed and that no entry of it says yet. `set_aside`: rows that cannot be
+    read, which no statement meets. `require_fits`: see `hold_entries`.
     """
 
     def __init__(
@@ -309,6 +310,7 @@ class Tx:
         #: How this transaction changed requests that have ended, by id, as far as no entry says so: each time the
         #: fingerprints of before ("" = it was open) and after, and the version.
         self.ended: dict[str, list[tuple[str, str, int]]] = {}
+        self.numbered: dict[str, dict[str, int]] = {}
         #: Each a `storage.log_record.Count`.
         self.counted: list[Any] = []
         self._require_fits, self._is_held = require_fits, False
@@ -425,6 +427,8 @@ class Tx:
         asked_before, appended_before = len(self._callbacks), len(self.appended)
         words_before = {key: dict(each) for key, each in self.words.items()}
         ended_before = {key: list(each) for key, each in self.ended.items()}
+        log_before = self.log
+        numbered_before = {table: dict(keys) for table, keys in self.numbered.items()}
         try:
             async with self.connection.begin_nested():
                 yield
@@ -432,6 +436,7 @@ class Tx:
             del self._callbacks[asked_before:]
             del self.appended[appended_before:]
             self.words, self.ended = words_before, ended_before
+            self.numbered, self.log = numbered_before, log_before
             raise
 
     def hold_entries(self) -> None:
@@ -441,13 +446,10 @@ class Tx:
             self._is_held = True
             self.before_commit(lambda: fits(self))
 
-    def before_checks(self, add: Callable[[], Awaitable[None]]) -> None:
-        """Run `add` when all else was done, before what is checked at the end."""
-        self._checks.insert(0, add)
-
-    def before_commit(self, check: Callable[[], Awaitable[None]]) -> None:
-        """Run `check` as the last thing of this transaction; where it raises, all is rolled back."""
-        self._checks.append(check)
+    def before_commit(self, check: Callable[[], Awaitable[None]], *, first: bool = False) -> None:
+        """Run `check` as the last thing of this transaction; where it raises, all is rolled back. `first`: before
+        those that are there, as it adds what they look at."""
+        self._checks.insert(0 if first else len(self._checks), check)
 
     async def ends(self) -> None:
         """All that was to be done is done: is it so?"""

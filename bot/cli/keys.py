@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -205,20 +206,28 @@ async def _list(*, as_json: bool) -> None:
     import json
 
     from bot.cli.environment import open_store
+    from storage.errors import LogNotWhole
+    from storage.log_record import on_record
     from storage.operators import programs
 
     async with open_store(beside_the_bot=True) as store, store.read() as tx:
         found = await programs.all(tx)
+        with suppress(LogNotWhole):  # `countersign audit verify` says so
+            await on_record.of(tx)
+        older = await programs.with_older_key(tx)
     for program in found:
         if as_json:
             shown = {
                 name: getattr(program, name) for name in ("name", "key_prefix", "key_version", "base_url")
             }
-            terminal.echo(json.dumps({**shown, "paused_reason": program.paused_reason}))
+            more = {"paused_reason": program.paused_reason, "was_put_back": program.name in older}
+            terminal.echo(json.dumps({**shown, **more}))
             continue
         paused = f"  paused: {program.paused_reason}" if program.is_paused else ""
         key = f"{program.key_prefix}…  version {program.key_version}"
-        terminal.echo(terminal.in_a_line(f"{program.name}  {key}  {program.base_url}{paused}"))
+        put_back = "  replaced by the audit log, put back by somebody: set the key again"
+        row = f"{program.name}  {key}  {program.base_url}{put_back if program.name in older else ''}{paused}"
+        terminal.echo(terminal.in_a_line(row))
     if not found and not as_json:
         terminal.echo("No program has a key yet: countersign keys set main --url https://host/api/partner/v1")
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 
+from storage import audit
 from storage.log_record import counted, debits, open_requests
 from storage.log_record.open_requests import OpenRequest
 from storage.transaction import Fingerprints
@@ -53,7 +54,7 @@ PREVIOUS_TAKEN_FOR = timedelta(minutes=10)
 
 
 def is_wanted(action: str) -> bool:
-    """Does an entry of this action tell something here?"""
+    """Does an entry of this action tell something here? Any tells the numbers of the rows that were signed with it."""
     return (
         action in WANTED or action == open_requests.ANSWERED_LATE or action.startswith(open_requests.BEGINS)
     )
@@ -150,7 +151,7 @@ class LogFacts:
     of all passkeys, where people were not notified of it. `restored`: of safe mode that nobody left. `secrets`: program
     -> its webhook secrets. `counted`: what was approved in the last two days. `debits`: those of which no request
     knows. `ledgers`: program -> how many rows its ledger had when it was first read here. `readings_signed`: as
-    `rows_signed`, of readings.
+    `rows_signed`, of readings. `numbers`: table -> key -> the highest number that the row was signed with.
     """
 
     seq: int = 0
@@ -177,12 +178,14 @@ class LogFacts:
     debits: debits.Debits = field(default_factory=dict)
     ledgers: Mapping[str, int] = field(default_factory=dict)
     readings_signed: int = 0
+    numbers: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
 
     def and_(self, links: Iterable[LogEntry]) -> LogFacts:
         """With what these entries tell, which come next. What was refused tells nothing."""
         found = _Working(self)
         for one in links:
             if one.outcome == "ok":
+                found.take_numbers(one)
                 found.take(one)
         return found.facts()
 
@@ -201,6 +204,8 @@ class _Working:
         self._counted = counted.Working(before.counted)
         self._debits, self._ledgers = before.debits, before.ledgers
         self._readings_signed = before.readings_signed
+        # Of a table that is changed, a copy: what was read before stays as it is.
+        self._numbers, self._own_numbers = dict(before.numbers), dict[str, dict[str, int]]()
 
     def take(self, one: LogEntry) -> None:
         if one.action.startswith(open_requests.BEGINS):
@@ -231,6 +236,16 @@ class _Working:
                 self._rows_signed = one.seq
             case _:
                 self._said(one, about)
+
+    def take_numbers(self, one: LogEntry) -> None:
+        if not audit.has_numbers(one.body):
+            return
+        for table, numbers in _body(one)[audit.NUMBERS].items():
+            if table not in self._own_numbers:
+                self._numbers[table] = self._own_numbers[table] = dict(self._numbers.get(table, {}))
+            known = self._own_numbers[table]
+            for key, number in numbers.items():
+                known[key] = max(known.get(key, 0), number)
 
     def _loaded(self, one: LogEntry) -> None:
         body = _body(one)
@@ -314,6 +329,7 @@ class _Working:
             debits=self._debits,
             ledgers=self._ledgers,
             readings_signed=self._readings_signed,
+            numbers=self._numbers,
         )
 
 

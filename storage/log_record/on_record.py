@@ -44,6 +44,7 @@ async def of(tx: Tx) -> LogFacts:
         tx.after_commit(lambda: _keep(tx, found))
     else:
         _keep(tx, found)
+    tx.log = found  # what this transaction sees from here on is not before it
     return found
 
 
@@ -149,7 +150,7 @@ def _with_own(known: LogFacts, own: Iterable[Added], tx: Tx) -> LogFacts:
         return known
     first_at = datetime.fromisoformat(following[0].at)
     return replace(
-        known.and_(one for one in following if is_wanted(one.action)),
+        known.and_(one for one in following if is_wanted(one.action) or audit.has_numbers(one.body)),
         seq=seq,
         hash=digest,
         began_at=known.began_at if known.seq else first_at,

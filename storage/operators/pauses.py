@@ -71,6 +71,14 @@ async def is_as_left(tx: Tx, program: str, row: RowRead | None) -> bool:
     return (await tx.run(_LOCKED, {"program": program})).one_or_none() is None
 
 
+async def is_changed(tx: Tx, program: str) -> bool:
+    """Is what is stored not as we left it? What cannot be read is such."""
+    if tx.set_aside.has(t.pause.name, program):
+        return True
+    row = (await tx.run(_OF, {"program": program})).mappings().one_or_none()
+    return not await is_as_left(tx, program, row)
+
+
 async def all(tx: Tx) -> list[Pause]:  # noqa: A001  read as `pauses.all`
     """Those in force, by program."""
     known = (await tx.run(select(t.program.c.name).union(select(t.pause.c.program)))).scalars()

@@ -10,12 +10,16 @@ from sqlalchemy import bindparam, delete, func, insert, select, update
 from bot.domain.errors import NotFound
 from bot.partner.secret import Secret
 from storage import tables as t
+from storage.errors import ChangedOutside
+from storage.log_record import on_record
 from storage.protection import PAUSE, PROGRAM, signed_rows
 from storage.sealed_columns import PROGRAM_KEY
 from storage.transaction import Tx
 
 # `svc_live_` and 8 characters: what the API itself calls the prefix and asks to be quoted [GET /me].
 _PREFIX_LENGTH = 17
+# Of a program's key, the audit log has the number as it has those of signed rows.
+_KEY = "program_key"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,18 +54,22 @@ class Program:
 _COLUMNS = tuple(t.program.c[name] for name in Program.__slots__)
 _BY_NAME = select(*_COLUMNS).where(t.program.c.name == bindparam("name"))
 _ROW = select(t.program).where(t.program.c.name == bindparam("name"))
+_KEYS = select(t.program.c.name, t.program.c.key_version).order_by(t.program.c.name)
 _ALL = select(*_COLUMNS).order_by(t.program.c.name)
 
 
 async def put(
     tx: Tx, name: str, *, base_url: str, key: Secret, whatever_was_changed: bool = False
 ) -> Program:
-    """Make a program, or give it a new key and address. The key's version moves on with each key.
+    """Make a program, or give it a new key and address. The key's version moves on with each key, on record, and is
+    never given again.
 
-    `whatever_was_changed`: take what is stored of it as it is from now on, also where somebody else wrote it.
+    `whatever_was_changed`: take what is stored of it as it is from now on, also where somebody else wrote it. Raises
+    `LogNotWhole`.
     """
+    await on_record.of(tx)
     old = await get(tx, name)
-    version = 1 if old is None else old.key_version + 1
+    version = max(0 if old is None else old.key_version, _newest_key(tx, name)) + 1
     values = {
         "base_url": base_url,
         "sealed_key": tx.vault.seal(key.reveal().encode(), PROGRAM_KEY.ref(name, version, base_url)),
@@ -78,6 +86,7 @@ async def put(
         await tx.run(update(t.program).where(t.program.c.name == name).values(values))
     if whatever_was_changed:
         await signed_rows.sign(tx, PROGRAM, name)
+    signed_rows.put_on_record(tx, _KEY, name, version)
     return await _known(tx, name)
 
 
@@ -100,15 +109,45 @@ async def all(tx: Tx) -> list[Program]:  # noqa: A001  read as `programs.all`
 async def key(tx: Tx, name: str) -> Secret:
     """The key, for the address that it was set for.
 
-    Raises `NotFound` for an unknown program, `CannotOpen` when the stored key or its address was changed.
+    Raises `NotFound` for an unknown program, `CannotOpen` when the stored key or its address was changed,
+    `ChangedOutside` when an older one was put back, and `LogNotWhole`.
     """
+    await on_record.of(tx)
     p = t.program.c
     asked = select(p.sealed_key, p.key_version, p.base_url).where(p.name == name)
     row = (await tx.run(asked)).one_or_none()
     if row is None:
         raise _unknown(name)
+    if row.key_version < _newest_key(tx, name):
+        raise ChangedOutside(
+            f"The key and address of program {name} were replaced or removed by the audit log, and somebody put them"
+            f" back into the database. They are not used. Keep a copy of the database, and set the key again with"
+            f" `countersign keys set {name} --url …`."
+        )
     ref = PROGRAM_KEY.ref(name, row.key_version, row.base_url)
     return Secret(tx.vault.open(row.sealed_key, ref).decode())
+
+
+def _newest_key(tx: Tx, name: str) -> int:
+    return signed_rows.number_on_record(tx, _KEY, name)
+
+
+async def with_older_key(tx: Tx) -> list[str]:
+    """Programs whose key was replaced by the audit log, as far as it was read: somebody put an older row back."""
+    rows = (await tx.run(_KEYS)).all()
+    # A number that cannot be read is none of ours either.
+    return [
+        str(row.name)
+        for row in rows
+        if not isinstance(row.key_version, int) or row.key_version < _newest_key(tx, row.name)
+    ]
+
+
+async def put_keys_on_record(tx: Tx) -> None:
+    """Those of which no entry says a number: they are from before entries did."""
+    for one in await all(tx):
+        if not _newest_key(tx, one.name):
+            signed_rows.put_on_record(tx, _KEY, one.name, one.key_version)
 
 
 async def count_requests(tx: Tx, name: str) -> int:
@@ -118,10 +157,14 @@ async def count_requests(tx: Tx, name: str) -> int:
 
 
 async def remove(tx: Tx, name: str) -> Program:
-    """Remove a program for which there are no requests, and its key; returns what it was. Raises `NotFound`."""
+    """Remove a program for which there are no requests, and its key; returns what it was. Raises `NotFound`, and
+    `LogNotWhole`."""
+    await on_record.of(tx)
     removed = await _known(tx, name)
     await tx.run(delete(t.program).where(t.program.c.name == name))
     await signed_rows.sign(tx, PROGRAM, name)
+    # No key up to the one that was removed counts.
+    signed_rows.put_on_record(tx, _KEY, name, max(removed.key_version, _newest_key(tx, name)) + 1)
     return removed
 
 

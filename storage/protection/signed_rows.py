@@ -4,8 +4,10 @@ A signature says what a row is, or that there is none, with a number that grows 
 transaction of the change, by `changing`. A row without its signature was not written by us. A missing row whose
 signature tells of one was deleted by somebody else.
 
-An older row put back together with its older signature is found by the process that has seen the newer number. After
-a restart the audit chain tells: see `storage.audit_compare`.
+An older row put back together with its older signature is found by the number, which the audit log has as well: the
+entry of a change says the numbers of the rows that were signed with it. Whoever reads the log, as each process does at
+its start, knows the newest number of each row, of those that were taken out, too; a row with a lower one counts for
+nothing.
 """
 
 from __future__ import annotations
@@ -18,9 +20,11 @@ from typing import Any
 
 from sqlalchemy import RowMapping, Select, Table, bindparam, select
 
+from storage import audit
 from storage import tables as t
 from storage.columns import json_text
 from storage.errors import ChangedOutside
+from storage.log_record import LogFacts, on_record
 from storage.transaction import Tx
 from storage.upsert import upsert
 from storage.vault import length_prefixed
@@ -32,6 +36,8 @@ UNREADABLE = (ValueError, ArithmeticError, TypeError)
 """What a column raises for a value that we never write."""
 _PURPOSE = "row_mac"
 _NONE = "none"  # no JSON object, so no row is taken for it
+NUMBERED = "rows.numbered"
+"""The action of an entry that says nothing but numbers of rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +117,7 @@ async def is_ours(tx: Tx, signed: SignedTable, key: str, row: RowRead | None) ->
     asked = {"table_name": signed.name, "row_key": key}
     found = (await tx.run(_LOCKED if tx.writes else _OF, asked)).one_or_none()
     if found is None:
-        return row is None and not seen
+        return row is None and not seen and not number_on_record(tx, signed.name, key)
     return holds(tx, signed, key, row, found.version, found.mac, seen)
 
 
@@ -126,8 +132,9 @@ def holds(
     """Does a signature, as it was read, fit the row? `seen`: the number this process knew before it was read."""
     if not tx.vault.check_mac(_PURPOSE, _bytes(tx, signed, key, version, row), mac):
         return False
-    # A reading may be of a moment before the last change; a transaction that writes sees all that was committed.
-    if tx.writes and version < seen:
+    # A reading may be of a moment before the last change; a transaction that writes sees all that was committed. What
+    # was on record when it began, each of them sees.
+    if version < max(seen if tx.writes else 0, number_on_record(tx, signed.name, key)):
         return False
     _remember(tx, signed, key, version)
     return True
@@ -139,12 +146,45 @@ async def sign(tx: Tx, signed: SignedTable, key: str) -> None:
     asked = {"table_name": signed.name, "row_key": key}
     found = (await tx.run(_LOCKED, asked)).one_or_none()
     seen = tx.versions.get((signed.name, key), 0)
-    version = max(0 if found is None else found.version, seen) + 1
+    known = max(seen, number_on_record(tx, signed.name, key))
+    version = max(0 if found is None else found.version, known) + 1
+    await _write(tx, signed, key, version, row)
+    put_on_record(tx, signed.name, key, version)
+
+
+async def _write(tx: Tx, signed: SignedTable, key: str, version: int, row: RowRead | None) -> None:
     mac = tx.vault.mac(_PURPOSE, _bytes(tx, signed, key, version, row))
-    await upsert(
-        tx, t.row_signature, [{**asked, "version": version, "mac": mac}], key=("table_name", "row_key")
-    )
+    made = {"table_name": signed.name, "row_key": key, "version": version, "mac": mac}
+    await upsert(tx, t.row_signature, [made], key=("table_name", "row_key"))
     _remember(tx, signed, key, version)
+
+
+def number_on_record(tx: Tx, table: str, key: str) -> int:
+    """The highest number that a row was ever signed with, by what was read of the audit log; 0 = it has none."""
+    return tx.log.numbers.get(table, {}).get(key, 0) if isinstance(tx.log, LogFacts) else 0
+
+
+def put_on_record(tx: Tx, table: str, key: str, number: int) -> None:
+    """The next entry of this transaction says it, or one of its own where there is none."""
+    if not tx.numbered:
+        tx.before_commit(lambda: _numbered(tx), first=True)
+    tx.numbered.setdefault(table, {})[key] = number
+
+
+async def _numbered(tx: Tx) -> None:
+    if tx.numbered:
+        await audit.append(tx, actor="system:storage", action=NUMBERED, subject="rows")
+
+
+async def put_all_on_record(tx: Tx) -> None:
+    """The numbers of rows of which no entry says one: they are from before entries did. Raises `LogNotWhole`."""
+    await on_record.of(tx)
+    for signed in SIGNED_TABLES:
+        changed = set(await changed_outside(tx, signed, only_alive=True))
+        _, asked = _compared(signed, bool(signed.alive))
+        for made in (await tx.run(asked)).all():
+            if made.row_key not in changed and not number_on_record(tx, signed.name, made.row_key):
+                put_on_record(tx, signed.name, made.row_key, made.version)
 
 
 async def sign_as(tx: Tx, signed: SignedTable, key: str, written: RowRead | None) -> None:
@@ -193,12 +233,15 @@ async def changed_outside(tx: Tx, signed: SignedTable, *, only_alive: bool = Fal
 
     `only_alive`: of a table that keeps what is over, look at the rows that are not.
     """
-    wanted, asked = _compared(signed, only_alive and bool(signed.alive))
+    is_part = only_alive and bool(signed.alive)
+    wanted, asked = _compared(signed, is_part)
     rows = {str(row[signed.key]): row for row in await readable_or_not(tx, signed, wanted)}
     made = {row.row_key: row for row in (await tx.run(asked)).all()}
+    # Where both are gone, the row and that it was taken out.
+    known = tx.log.numbers.get(signed.name, {}) if isinstance(tx.log, LogFacts) and not is_part else {}
     return sorted(
         key
-        for key in {*rows, *made}
+        for key in {*rows, *made, *known}
         if key not in made
         or not holds(tx, signed, key, rows.get(key), made[key].version, made[key].mac, seen=0)
     )
@@ -217,12 +260,15 @@ async def sign_all_unsigned(tx: Tx) -> int:
 async def sign_again(tx: Tx, signed: SignedTable) -> int:
     """Sign the rows under the first master key that were signed under another and are as we left them; how many."""
     count = 0
-    rows = (await tx.run(select(_S.row_key, _S.mac).where(_S.table_name == signed.name))).all()
+    asked = select(_S.row_key, _S.mac, _S.version).where(_S.table_name == signed.name)
+    rows = (await tx.run(asked)).all()
     for made in rows:
         if tx.vault.signed_under(made.mac) == tx.vault.primary_kid:
             continue
-        if await is_ours(tx, signed, made.row_key, await _row(tx, signed, made.row_key)):
-            await sign(tx, signed, made.row_key)
+        row = await _row(tx, signed, made.row_key)
+        if await is_ours(tx, signed, made.row_key, row):
+            # Its number stays: it is the same row, and nothing under the other key counts from then on.
+            await _write(tx, signed, made.row_key, made.version, row)
             count += 1
     return count
 

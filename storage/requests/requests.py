@@ -219,7 +219,7 @@ def _note_end(tx: Tx, before: Request, after: Request) -> None:
     left = fingerprints.of_end(after)
     if was != left:
         if not tx.ended:
-            tx.before_checks(lambda: _record_ends(tx))
+            tx.before_commit(lambda: _record_ends(tx), first=True)
         tx.ended.setdefault(after.id, []).append((was, left, after.version))
 
 

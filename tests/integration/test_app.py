@@ -15,6 +15,8 @@ from sqlalchemy import text
 
 from bot import slack_connection, slack_names, startup
 from bot.domain.alerts import float_alerts
+from bot.domain.time import SystemClock
+from bot.partner.secret import Secret
 from bot.services import alerts, audit_anchors
 from bot.services.audit import record
 from sandbox.partner.server import serve as serve_partner
@@ -23,9 +25,13 @@ from sandbox.slack.control import workspace_admin
 from storage import audit
 from storage.audit import Anchor
 from storage.messages import alerts as alert_rows
-from storage.operators import pauses
-from tests.integration.surroundings import CONFIG, ROOT, WITHOUT_ITS_ADMINS, Surroundings, ready
+from storage.operators import pauses, programs
+from storage.store import Store
+from storage.vault import Keyring, Vault
+from tests.integration.surroundings import CONFIG, MASTER, ROOT, WITHOUT_ITS_ADMINS, Surroundings, ready
+from tests.support.databases import migrated_file
 from tests.support.waiting import eventually
+from tests.thief.edits import insert, opened
 
 pytestmark = pytest.mark.by_turns(2)
 
@@ -269,6 +275,51 @@ async def test_a_key_of_another_account_is_refused_under_the_same_program(around
     try:
         with pytest.raises(startup.CannotStart, match="another account"):
             await around.start(COUNTERSIGN_PARTNER_URL=other.base_url, COUNTERSIGN_PARTNER_KEY=other.key)
+    finally:
+        await other.close()
+
+
+async def _set_key(around: Surroundings, base_url: str, key: str) -> None:
+    """As `countersign keys set` does."""
+    vault = Vault(Keyring.parse(MASTER))
+    store = await Store.open(f"sqlite:///{around.database}", vault=vault, clock=SystemClock())
+    try:
+        async with store.begin() as tx:
+            kept = await programs.put(
+                tx, "main", base_url=base_url, key=Secret(key), whatever_was_changed=True
+            )
+            subject, body = f"program:main:{kept.key_version}", {"base_url": base_url}
+            await audit.append(tx, actor="cli", action="key.set", subject=subject, body=body)
+    finally:
+        await store.close()
+
+
+@pytest.mark.parametrize("is_started", [False, True], ids=["never used", "its account is known"])
+async def test_a_key_that_was_replaced_is_refused_with_its_row_and_signature_of_before(
+    around: Surroundings, is_started: bool
+) -> None:
+    url, key = around.env.pop("COUNTERSIGN_PARTNER_URL"), around.env.pop("COUNTERSIGN_PARTNER_KEY")
+    other = await serve_partner(port=0, demo=True, seed="another")
+    await migrated_file(around.database)
+    try:
+        await _set_key(around, *((url, key) if is_started else (other.base_url, other.key)))
+        if is_started:
+            await (await around.start()).stop()
+        with opened(str(around.database)) as database:
+            kept = {name: database.read(name) for name in ("program", "row_signature")}
+        await _set_key(around, url, key)
+        await (await around.start()).stop()
+
+        with opened(str(around.database)) as database:
+            for table, rows in kept.items():
+                database.write(f"DELETE FROM {table}")
+                for row in rows:
+                    insert(database, table, row)
+
+        with pytest.raises(startup.CannotStart, match="replaced or removed by the audit log"):
+            await around.start()
+        await _set_key(around, url, key)
+        await (await around.start()).stop()
     finally:
         await other.close()
 

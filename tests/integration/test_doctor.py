@@ -154,7 +154,7 @@ async def test_rows_that_somebody_wrote_are_named(patient: Patient) -> None:
     wrong = " ".join(found["wrong"])
     assert "what nothing can read" in wrong
     assert "of cursor in its column updated_at" in wrong
-    assert "not as Countersign left it: pause main: it was edited, invented or deleted" in wrong
+    assert "not as Countersign left it: pause main: it was edited, invented, deleted or put back" in wrong
     assert not any("Every row can be read" in text for text in found["well"])
 
 

@@ -107,7 +107,7 @@ async def test_nothing_differs_where_nobody_changed_anything(world: World) -> No
         ("UPDATE decision SET decided_at = '2026-01-01T00:00:00.000000Z'", "was edited or invented"),
         ("DELETE FROM attempt", "1 calls are on record and 0 are stored"),
         ("UPDATE request SET id = 'R-NEW1' WHERE state = 'rejected'", "it was invented"),
-        ("DELETE FROM pause", "it was edited, invented or deleted"),
+        ("DELETE FROM pause", "it was edited, invented, deleted or put back"),
         ("UPDATE person_card SET slack_id = 'U0EVE'", "they are to go to U0ALICE by the record"),
     ],
 )

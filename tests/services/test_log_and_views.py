@@ -25,7 +25,7 @@ from bot.services.requests import verification
 from bot.services.shared_look import SharedLooks
 from storage import audit, master_keys
 from storage.cards import otp_recipients
-from storage.operators import pauses, programs, roles_on_record
+from storage.operators import pauses, programs, roles_on_record, stops
 from storage.protection import upgrades
 from storage.vault import Keyring, Vault, new_master
 from tests.services.test_passkeys_and_views import hide, readings
@@ -101,7 +101,8 @@ async def drafts_off(world: World, kept: Kept) -> None:
 async def is_draft_only(world: World) -> bool:
     async with world.store.read() as tx:
         found = await programs.get(tx, "main")
-    return found is not None and found.is_draft_only
+        is_stopped = (await stops.of(tx, "main")).changed_outside  # nothing is sent either
+    return found is not None and (found.is_draft_only or is_stopped)
 
 
 async def name_for_codes(world: World, person: str) -> None:

@@ -246,6 +246,38 @@ async def test_a_file_that_was_read_earlier_never_ranks_newer(
     assert wrong == []
 
 
+async def test_where_the_log_ends_is_not_what_somebody_says_while_the_file_is_read(tmp_path: Path) -> None:
+    """Else a newer and stricter file would be recorded as the older one, for good."""
+    async with a_world(tmp_path) as made:
+        for _ in range(3):
+            await startup.note_start(made.core)
+        await made.store.close()
+        readings = 0
+
+        def ends_at(statement: str) -> None:
+            with opened(place_of(made)) as database:
+                database.write(f"UPDATE audit_head SET seq = {statement}")
+                database.write(
+                    "UPDATE audit_head SET hash = (SELECT hash FROM audit a WHERE a.seq = audit_head.seq)"
+                )
+
+        def read() -> Config:
+            nonlocal readings
+            readings += 1
+            if readings == 2:  # the first one within the start, before the log is asked
+                ends_at("1")
+            elif readings == 3:
+                ends_at("(SELECT max(seq) FROM audit)")
+            return Config.parse(CONFIG)
+
+        async def doors(*_given: Any) -> str:
+            return "http://nowhere"
+
+        overrides = Overrides(timers=junk_starts._NoTimers, doors=doors)
+        with pytest.raises(startup.CannotStart, match="Nothing was started"):
+            await app.start(junk_starts._settings(made, Path(place_of(made))), read, overrides)
+
+
 async def test_a_start_reads_the_file_once_the_database_is_open_and_again_in_each_try(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -120,7 +120,7 @@ def put_back_all(database: Database, before: Snapshot) -> int:
     ) in TABLES:  # one after the other: triggers count the rows of some in the tables that come after them
         if table not in LOG and database.read(table) != before[table]:
             count += database.write(f'DELETE FROM "{table}"')
-            count += sum(_insert(database, table, row) for row in before[table])
+            count += sum(insert(database, table, row) for row in before[table])
     return count
 
 
@@ -151,8 +151,8 @@ def put_back_signed(table: str, database: Database, before: Snapshot) -> Edit | 
     def apply(database: Database) -> int:
         count = database.write(f'DELETE FROM "{table}"')
         count += database.write(f'DELETE FROM "{SIGNATURES}" WHERE table_name = ?', table)
-        count += sum(_insert(database, table, row) for row in before[table])
-        return count + sum(_insert(database, SIGNATURES, row) for row in then)
+        count += sum(insert(database, table, row) for row in before[table])
+        return count + sum(insert(database, SIGNATURES, row) for row in then)
 
     return Edit(f"{table}: put back with its signatures", table, apply)
 
@@ -235,7 +235,7 @@ def _copy(chance: random.Random, table: str, rows: Rows, _before: Rows) -> Edit 
     for column in chance.sample(_columns(table), min(2, len(made))):
         if column not in _key(table):
             made[column] = _other(chance, made[column], [row[column] for row in rows])
-    return Edit(f"{table}: a row invented", table, lambda database: _insert(database, table, made))
+    return Edit(f"{table}: a row invented", table, lambda database: insert(database, table, made))
 
 
 def _invented(chance: random.Random, table: str, _rows: Rows, _before: Rows) -> Edit | None:
@@ -245,7 +245,7 @@ def _invented(chance: random.Random, table: str, _rows: Rows, _before: Rows) -> 
         column.name: None if column.nullable and chance.random() < 0.5 else _made_up(chance, column)
         for column in columns
     }
-    return Edit(f"{table}: a row made up", table, lambda database: _insert(database, table, made))
+    return Edit(f"{table}: a row made up", table, lambda database: insert(database, table, made))
 
 
 def _made_up(chance: random.Random, column: Column[Any]) -> Any:
@@ -269,12 +269,12 @@ def _put_back(_chance: random.Random, table: str, rows: Rows, before: Rows) -> E
 
     def apply(database: Database) -> int:
         count = database.write(f'DELETE FROM "{table}"')
-        return count + sum(_insert(database, table, row) for row in before)
+        return count + sum(insert(database, table, row) for row in before)
 
     return Edit(f"{table}: put back as it was", table, apply)
 
 
-def _insert(database: Database, table: str, row: dict[str, Any]) -> int:
+def insert(database: Database, table: str, row: dict[str, Any]) -> int:
     names = ", ".join(f'"{name}"' for name in row)
     marks = ", ".join("?" for _ in row)
     return database.write(f'INSERT INTO "{table}" ({names}) VALUES ({marks})', *row.values())

@@ -56,12 +56,15 @@ async def watch(core: Core) -> None:
     await _end_of_log_again(core)
     await put_back_rules.look(core)
     async with core.store.read() as tx:
+        is_whole = await _log_is_whole(tx)  # read first: it has the newest numbers of rows
         changed = {
             signed.name
             for signed in SIGNED_TABLES
             if await signed_rows.changed_outside(tx, signed, only_alive=True)
         }
-        if not await _log_is_whole(tx):
+        if await programs.with_older_key(tx):
+            changed.add(PROGRAM.name)
+        if not is_whole:
             changed.add(LOG)
         elif await webhook_secrets.not_on_record(tx):
             changed.add(SECRETS)
@@ -116,21 +119,25 @@ async def _end_of_log_again(core: Core) -> None:
 async def undo_what_was_put_back(core: Core) -> list[str]:
     """At the start, before anything is sent: hold what decides who gets what against the audit chain.
 
-    Older rows put back together with their older signatures look like ours to a process that has not seen the newer
-    ones. A pause or draft only that the chain tells of is in force again, and codes go to whom the chain names. Returns
-    what was put right, as alerts say it. Raises `LogNotWhole`.
+    Older rows put back together with their older signatures count for nothing, by the numbers that the chain has; rows
+    from before it had them may look like ours. A pause or draft only that the chain tells of is in force again, and
+    codes go to whom the chain names. Returns what was put right, as alerts say it. Raises `LogNotWhole`.
     """
     async with core.store.begin() as tx:
         said = await on_record.of(tx)
+        now = dict(await otp_recipients.all(tx))
+        changed = await signed_rows.changed_outside(tx, CODE_RECIPIENT)
         found = [
             *[PAUSE.name for one in await programs.all(tx) if await _pause_again(tx, said, one.name)],
             *[PROGRAM.name for one in await programs.all(tx) if await _draft_again(tx, said, one)],
             *[
                 CODE_RECIPIENT.name
-                for one in await otp_recipients.all(tx)
-                if await _name_again(tx, said, *one)
+                for one in sorted({*now, *changed}.intersection(said.codes))
+                if await _name_again(tx, one, said.codes[one], None if one in changed else now.get(one))
             ],
         ]
+        await signed_rows.put_all_on_record(tx)
+        await programs.put_keys_on_record(tx)
         for name in dict.fromkeys(found):
             put_right = rows_changed(f"{WORDS[name]}; an older row was put back")
             condition = request_alerts.CHANGED_OUTSIDE.condition(f"{name}:put_back")
@@ -140,8 +147,11 @@ async def undo_what_was_put_back(core: Core) -> list[str]:
 
 async def _pause_again(tx: Tx, said: LogFacts, program: str) -> bool:
     paused_by = said.paused.get(program)
-    if paused_by is None or await pauses.of(tx, program) is not None:
+    if paused_by is None or (
+        await pauses.of(tx, program) is not None and not await pauses.is_changed(tx, program)
+    ):
         return False
+    await pauses.drop(tx, program)  # whatever else is there in its name
     reason = "the pause was taken out of the database by somebody else"
     return await pauses.put(tx, program, by=paused_by, by_name="Countersign", reason=reason)
 
@@ -149,12 +159,14 @@ async def _pause_again(tx: Tx, said: LogFacts, program: str) -> bool:
 async def _draft_again(tx: Tx, said: LogFacts, program: programs.Program) -> bool:
     if program.name not in said.drafts or program.is_draft_only:
         return False
+    if not await programs.is_as_left(tx, program.name):
+        return False  # nothing is sent to it either
     return await programs.begin_drafts(tx, program.name)
 
 
-async def _name_again(tx: Tx, said: LogFacts, reference: str, person: str) -> bool:
-    recorded = said.codes.get(reference)
-    if recorded is None or recorded == person:
+async def _name_again(tx: Tx, reference: str, recorded: str, person: str | None) -> bool:
+    """`person`: who gets them now; None = what is stored was changed."""
+    if recorded == person:
         return False
     if recorded:
         await otp_recipients.put(tx, reference, recorded)

@@ -22,7 +22,7 @@ from storage.cards import otp_recipients
 from storage.columns import time_text
 from storage.errors import LogNotWhole
 from storage.events import webhook_secrets
-from storage.log_record import open_requests
+from storage.log_record import on_record, open_requests
 from storage.operators import passkeys, pauses, programs
 from storage.protection import SIGNED_TABLES, chain_replay, signed_rows
 from storage.requests import attempts, decisions, requests
@@ -68,6 +68,8 @@ async def compared(tx: Tx) -> tuple[audit.Report, list[Difference]]:
         Difference(gone, "it is on record, and was deleted") for gone in sorted(chain.requests.keys() - seen)
     ]
     found += [Difference(about, how) for about, how in chain.wrong]
+    with suppress(LogNotWhole):  # which is said by itself
+        await on_record.of(tx)
     return report, found + await _signed(tx) + await _put_back(tx, chain)
 
 
@@ -144,9 +146,12 @@ def _decisions(tx: Tx, made: Iterable[Decision], known: chain_replay.RequestRepl
 async def _signed(tx: Tx) -> list[Difference]:
     """Rows under a signature that are not as we left them."""
     return [
-        Difference(f"{signed.name} {key}", "it was edited, invented or deleted")
+        Difference(f"{signed.name} {key}", "it was edited, invented, deleted or put back")
         for signed in SIGNED_TABLES
         for key in await signed_rows.changed_outside(tx, signed)
+    ] + [
+        Difference(f"program {name}", "its key was replaced, and an older one was put back")
+        for name in await programs.with_older_key(tx)
     ]
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from itertools import accumulate
+
+from bot.domain.people import APPROVAL_VALID_FOR
+from bot.domain.requests import MAX_ROWS, State, due_after
 
 # Same key again after these pauses; afterwards the request is `unresolved` and only reconciled.
 RETRY_PAUSES = tuple(timedelta(seconds=s) for s in (5, 15, 30, 60, 120, 300, 600))
@@ -17,6 +20,8 @@ URGENT_FOR = timedelta(minutes=2)
 RECONCILE_EVERY = timedelta(minutes=15)  # to 24 h after the first send
 RECONCILE_DAILY = timedelta(days=1)
 RECONCILE_DENSE_FOR = timedelta(hours=24)
+# Nothing that waits for other than its time rests for longer between looks.
+_LOOKED_AT_WITHIN = timedelta(minutes=1)
 # No request of ours can still be on its way: the longest client timeout (75 s read, 5 s connect)
 # and a margin for a slow network after it.
 QUIESCENCE = timedelta(seconds=100)
@@ -53,6 +58,37 @@ def urgent_pause(since_first_sent: timedelta) -> timedelta:
     tries_at = accumulate(RETRY_PAUSES, initial=URGENT_FOR)
     later = next((at for at in tries_at if at > since_first_sent), None)
     return max(later - since_first_sent, URGENT_EVERY) if later else reconcile_pause(since_first_sent)
+
+
+def latest_try(
+    state: State,
+    now: datetime,
+    *,
+    is_urgent: bool,
+    is_row: bool,
+    valid_until: datetime | None,
+    first_sent_at: datetime | None,
+) -> datetime:
+    """The latest time at which anybody may mean to try again, or look up, what is in this state now.
+
+    A due time is trusted up to here. It hangs on what an approval or the audit log has of the request, and on the paces
+    above; a request that is looked at too early loses nothing.
+    """
+    if state is State.APPROVED:
+        # It is looked at again half a minute later, also while sending is paused; before that it waits for its
+        # `cool_off`, as an approval is valid for some time from then on, and for the rows of its list before it.
+        soon = now + _LOOKED_AT_WITHIN
+        if valid_until is None:
+            return soon
+        return max(
+            soon, valid_until - APPROVAL_VALID_FOR + (due_after(MAX_ROWS - 1) if is_row else timedelta())
+        )
+    since = timedelta() if first_sent_at is None else now - first_sent_at
+    if is_urgent and state is State.EXECUTING:
+        return now + (_LOOKED_AT_WITHIN if since < URGENT_FOR else RETRY_PAUSES[-1] + _LOOKED_AT_WITHIN)
+    if since < RECONCILE_DENSE_FOR - RECONCILE_EVERY:
+        return now + 2 * RECONCILE_EVERY
+    return now + RECONCILE_DAILY + _LOOKED_AT_WITHIN
 
 
 def urgent_pauses_are_over(since_first_sent: timedelta) -> bool:

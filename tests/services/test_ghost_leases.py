@@ -23,6 +23,7 @@ from bot.services.processes.locks import Locks
 from bot.services.processes.stored_looks import StoredLooks
 from storage import tables as t
 from storage.requests import held
+from tests.services.bulk_requests import a_list, ask_bulk, rows_of
 from tests.services.outcome_steps import TOPUP, execute, open_alerts, processor
 from tests.support.databases import BACKENDS
 from tests.support.leases import lease_end
@@ -213,10 +214,12 @@ HOLDS: Mapping[str, Mapping[str, Any]] = {
     "never due": {**NO_LEASE, "due_at": None},
     "never due, with its own owner": {"lease_owner": "its own", "lease_until": None, "due_at": None},
     "due in the far future": {**NO_LEASE, "due_at": EVER},
-    "due in hours": {**NO_LEASE, "in": timedelta(hours=2)},
+    "never due, with people asked": {**NO_LEASE, "due_at": None, "needs_person": True},
 }
-# What holds up nothing.
+# What holds up nothing for long, and may be of a clock that was wrong.
 HOLDS_NOT: Mapping[str, Mapping[str, Any]] = {
+    "due in hours": {**NO_LEASE, "in": timedelta(hours=2)},
+    "due in an hour": {**NO_LEASE, "in": timedelta(minutes=55)},
     "long due": {**NO_LEASE, "due_at": PAST},
     "without an end": {"lease_owner": "ghost", "lease_until": None},
     "over": {"lease_owner": None, "lease_until": PAST},
@@ -236,6 +239,90 @@ async def _write(world: World, request_id: str, written: Mapping[str, Any]) -> N
         if values.get("lease_owner") == "its own":
             values["lease_owner"] = world.core.owner
         await tx.run(update(t.request).where(t.request.c.id == request_id).values(values))
+
+
+@pytest.mark.parametrize("url", BACKENDS, indirect=True)
+@pytest.mark.parametrize("later", ["never", "an hour", "until the approval ends", "just before it ends"])
+@pytest.mark.parametrize("what", ["unresolved", "freeze now", "rows of a list"])
+async def test_what_is_due_later_than_it_may_wait_for_is_due_now(
+    url: str, tmp_path: Path, what: str, later: str
+) -> None:
+    """One edit: it is tried or looked up again within its pace, and nothing expires. Nobody is accused of a time that a
+    wrong clock may have left."""
+    async with a_world(tmp_path, url=url) as world:
+        waiting = await _waiting(world, what)
+        for request in waiting:
+            until = request.valid_until or world.clock.now() + timedelta(minutes=15)
+            due_at = {
+                "never": None,
+                "an hour": world.clock.now() + timedelta(hours=1),
+                "until the approval ends": until,
+                "just before it ends": until - timedelta(minutes=1),
+            }[later]
+            await _write(world, request.id, {"due_at": due_at, "needs_person": True})
+        look, said, passed_s = ghost_leases.Look(world.core), list[str](), 0
+        left = {request.id: request for request in waiting}
+        most_s = {"unresolved": 16 * 60, "freeze now": 60, "rows of a list": 5 * 60}[what]
+        while left and passed_s <= most_s:
+            await look.run()
+            said += await _alerts_of(world)
+            await world.run_due()
+            for request_id, before in list(left.items()):
+                now = await world.request(request_id)
+                if now.state is State.SUCCEEDED or now.attempts > before.attempts:
+                    del left[request_id]
+            await world.advance(10)
+            passed_s += 10
+
+        assert not left
+        assert bool(said) == (later == "never")
+
+
+async def _waiting(world: World, what: str) -> list[Request]:
+    if what == "rows of a list":
+        batch = await ask_bulk(world, a_list(world, "5", "6", "7"))
+        await world.approve(batch)
+        return await rows_of(world, batch)
+    if what == "freeze now":
+        await processor("5xx").set(world, "POST /cards/{cardId}/freeze", times=1)
+        freeze = await world.ask("card_freeze", {"card": world.cards[1]["id"]}, now=True)
+        return [await execute(world, freeze)]
+    await processor("5xx").set(world, TOPUP)
+    request = await execute(world, await world.top_up("50"))
+    while request.state is not State.UNRESOLVED:
+        assert request.due_at is not None
+        await world.advance(max(1, (request.due_at - world.clock.now()).total_seconds()))
+        request = await execute(world, request)
+    return [request]
+
+
+@pytest.mark.parametrize("url", BACKENDS, indirect=True)
+@pytest.mark.parametrize("hours", [-2, -1, -0.75, 0, 1, 2, 30 * 24, -30 * 24])
+@pytest.mark.parametrize("how", ["a step", "two clocks"])
+async def test_no_clock_that_is_wrong_accuses_anybody_and_what_is_looked_up_keeps_a_pace(
+    url: str, tmp_path: Path, hours: float, how: str
+) -> None:
+    """Set back or forward for good, or another process watches whose clock differs."""
+    async with a_world(tmp_path, url=url) as world:
+        (request,) = await _waiting(world, "unresolved")
+        look, looks = ghost_leases.Look(world.core), 0
+        if how == "a step":
+            world.clock.advance(hours * 3600)
+        for _ in range(90):
+            if how == "two clocks":
+                world.clock.advance(hours * 3600)
+            await look.run()
+            if how == "two clocks":
+                world.clock.advance(-hours * 3600)
+            assert await _alerts_of(world) == []
+            now = await world.request(request.id)
+            assert now.due_at is not None
+            if now.due_at <= world.clock.now():
+                request = await execute(world, now)
+                looks += 1
+            await world.advance(20)
+
+        assert looks <= 12, "in half an hour: five repeats, and then every five minutes at most"
 
 
 async def _to_do(world: World) -> dict[str, Request]:

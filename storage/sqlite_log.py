@@ -57,7 +57,7 @@ def belongs(database: Path, log: Path) -> bool | None:
     with database.open("rb") as pages:
         head = pages.read(_HEAD)
     if not head.startswith(_MAGIC):
-        return None
+        return True  # nor does SQLite open such a file, with any log
     if head[_VERSION_AT] != _IN_LOG:
         return False
     size = int.from_bytes(head[_PAGE_SIZE_AT : _PAGE_SIZE_AT + 2], "big")

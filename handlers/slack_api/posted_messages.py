@@ -134,13 +134,15 @@ class _Channel:
         return ours
 
     def _is_by_us(self, message: dict[str, Any]) -> bool:
+        """An app that was installed anew has another id. At the place of a message of ours nobody else's can be."""
         event_type = (message.get("metadata") or {}).get("event_type")
-        return message.get("bot_id") == self._own and event_type == EVENT_TYPE
+        is_ours = message.get("bot_id") == self._own or message["ts"] in self._places.values()
+        return is_ours and event_type == EVENT_TYPE
 
     def _settle(self, messages: Sequence[dict[str, Any]], *, is_last: bool, newest: str = "") -> None:
         """Of the places that this page shows, from `newest` on back, or from the newest message of all: those that it
         has not are gone. What stands for a deleted message with a thread is none of this app's."""
-        there = {one["ts"] for one in messages if one.get("bot_id") == self._own}
+        there = {one["ts"] for one in messages if one.get("bot_id") == self._own or self._is_by_us(one)}
         oldest = _order(messages[-1]["ts"]) if messages else None
         looked = [
             ts

@@ -58,11 +58,12 @@ def _message(seconds: int, dedupe: str) -> dict[str, Any]:
         return {"ts": ts(seconds), "user": "U0BOB"}
     if dedupe == "tombstone":  # of a deleted message that has a thread
         return {"ts": ts(seconds), "user": "USLACKBOT", "subtype": "tombstone"}
+    is_by_other, dedupe = dedupe.startswith("B0:"), dedupe.removeprefix("B0:")
     instance, _, known = dedupe.rpartition("/")
     payload = {"instance": instance or "i", "dedupe": known, "log_end": f"end of {known}"}
     return {
         "ts": ts(seconds),
-        "bot_id": "B1",
+        "bot_id": "B0" if is_by_other else "B1",
         "metadata": {"event_type": EVENT_TYPE, "event_payload": payload},
     }
 
@@ -208,3 +209,13 @@ async def test_a_look_that_is_refused_leaves_what_was_read() -> None:
 async def test_what_this_app_posted_for_another_installation_is_known_from_ours() -> None:
     client = Client({"C1": [(9, "other/1"), (8, "before:1")], "C2": [(9, "before:2"), (8, "")]})
     assert list((await read(client, wanted("C1", "C2"))).of_others) == ["C1"]
+
+
+async def test_after_the_app_was_installed_anew_its_messages_of_before_are_seen_at_their_places() -> None:
+    """It has another id then. What others post elsewhere under our names is still not taken for ours."""
+    client = Client({"C1": [(9, "B0:forged"), (7, "B0:a"), *people(6, 3)]})
+
+    found = await read(client, wanted("C1", places={"R-1": Place("C1", ts(7)), "R-2": Place("C1", ts(5))}))
+
+    assert found.unseen == {"R-2": GONE}
+    assert [(one.dedupe, one.log_end) for one in found.messages] == [("a", "end of a")]

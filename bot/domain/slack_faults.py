@@ -116,6 +116,11 @@ def is_away(error: str) -> bool:
     return bool(_IS_AWAY.match(error))
 
 
+def holds_for_others(error: str) -> bool:
+    """Does what Slack said of one message keep the others from the same channel?"""
+    return error in ACCESS or error == "ratelimited" or is_away(error)
+
+
 def _something_else(error: str) -> str:
     if is_away(error):
         return (
@@ -125,4 +130,4 @@ def _something_else(error: str) -> str:
         return f"A message could not be built ({error}). The log has the cause: report it as a fault of Countersign."
     if _IS_CODE.fullmatch(error):
         return f"Slack answers {error}. Look this up in Slack's documentation of its Web API."
-    return error  # a sentence already
+    return error if error.endswith(".") else f"{error}."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -79,6 +80,13 @@ async def silent(tx: Tx, *, since: timedelta) -> list[Silent]:
 def _works(tx: Tx, silent_after: timedelta) -> ColumnElement[bool]:
     """It said so lately. None says it of a time to come, so somebody else wrote that."""
     return t.replica.c.beat_at.between(tx.lease_clock - silent_after, tx.lease_clock + silent_after)
+
+
+async def at_work(tx: Tx, among: Collection[str], *, silent_after: timedelta) -> list[str]:
+    """Those of these owners that said lately that they work, and hold connections to this very database: a copy of it
+    has the rows of others, and none of their connections."""
+    works = await known(tx, silent_after=silent_after)
+    return [owner for owner in among if works.get(owner) and await _is_connected(tx, owner)]
 
 
 async def _is_connected(tx: Tx, owner: str) -> bool:

@@ -10,7 +10,7 @@ from bot.domain.requests import State
 from tests.handlers.slack_driver import BOB, Json, SlackDriver
 from tests.support import posting
 
-SAYS = "is not in the approvals channel yet, so nobody can see it there. Nothing was approved."
+SAYS = "in the approvals channel yet, so what becomes of it would not be seen there. Nothing was approved."
 
 
 def approve_in(blocks: list[Json], request_id: str) -> tuple[str, Json]:

@@ -13,6 +13,7 @@ from bot.services.messages import MessageGone, Outbox, SlackRefused, SlackTroubl
 from bot.services.passkeys.page import PageRefused
 from bot.services.requests import approvals
 from storage import audit
+from storage.messages import alerts as alert_rows
 from storage.requests import decisions
 from tests.services.bulk_requests import a_list, ask_bulk
 from tests.services.scripted_slack import ScriptedSlack, Trouble
@@ -55,8 +56,8 @@ async def test_no_kind_is_approved_before_it_is_in_slack_but_a_freeze(world: Wor
         return
     said = await refused(world, request, by)
     assert said == (
-        f"{request.id} is not in the approvals channel yet, so nobody can see it there. Nothing was approved. Try again"
-        " in a few seconds."
+        f"Countersign knows no message of {request.id} in the approvals channel yet, so what becomes of it would not be"
+        " seen there. Nothing was approved. Try again in a few seconds."
     )
     await posting.post(world.core, request.id)
     assert await approve(world, request, by) is State.APPROVED
@@ -88,7 +89,7 @@ async def test_nor_does_a_passkey_help(world: World) -> None:
     request = await world.top_up("60", approved=False)
     link = await devices.link(request, BOB)
     await posting.forget(world.core, request.id)
-    with pytest.raises(PageRefused, match="is not in the approvals channel yet") as refusal:
+    with pytest.raises(PageRefused, match="in the approvals channel yet") as refusal:
         await devices.use(link, BOB)
     assert refusal.value.reason == "not_posted"
 
@@ -119,11 +120,45 @@ async def test_the_refusal_says_what_is_wrong_in_slack(world: World, error: str)
     first = await world.top_up("50", approved=False)
     await refuses(SlackTrouble(error))(world, slack, first)
     said = await refused(world, first)
-    assert said.startswith(f"{first.id} is not in the approvals channel yet")
+    assert said.startswith(f"Countersign knows no message of {first.id} in the approvals channel yet")
     assert CLOSED[error] in said
 
     second = await world.top_up("51", approved=False)  # which was not tried so far
     assert CLOSED[error] in await refused(world, second)
+
+
+@pytest.mark.parametrize(
+    "error", ["Slack did not say who may approve", "not drawn: KeyError", "msg_blocks_too_long"]
+)
+async def test_what_keeps_one_message_back_is_not_said_of_another(world: World, error: str) -> None:
+    slack = ScriptedSlack()
+    first = await world.top_up("50", approved=False)
+    await refuses(SlackTrouble(error, only_this=True))(world, slack, first)
+    second = await world.top_up("51", approved=False)  # which was not tried so far
+
+    assert (await refused(world, second)).endswith("Nothing was approved. Try again in a few seconds.")
+    assert ". Then try again." in await refused(world, first)
+
+
+@pytest.mark.parametrize("kind", ["card_topup", "card_freeze"])
+@pytest.mark.parametrize("was_posted", [True, False])
+async def test_the_alert_about_a_refused_message_says_what_can_be_done(
+    world: World, kind: str, was_posted: bool
+) -> None:
+    request = await asked(world, kind)
+    if was_posted:
+        await posting.post(world.core, request.id)
+        await approvals.redraw(world.core, request.id)
+    slack = ScriptedSlack()
+    slack.next_post = [SlackRefused("msg_too_long")] * 3
+    slack.next_update = [SlackRefused("msg_too_long")] * 3
+    for _ in range(3):
+        await Outbox(world.core, slack, spacing_s=0).deliver_due()
+
+    async with world.store.read() as tx:
+        (alert,) = [one for one in await alert_rows.open_ones(tx) if one.kind == "message_failed"]
+    cannot = kind == "card_topup" and not was_posted
+    assert ("Nobody can approve the request without it: reject it" in alert.text) is cannot
 
 
 async def test_one_that_slack_refused_for_good_is_requested_again(world: World) -> None:

@@ -10,13 +10,15 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from bot.domain.alerts import delivery_alerts
+from bot.domain.requests import Request, State
 from bot.domain.sentences import Lines
-from bot.services import alerts
+from bot.services import alerts, message_kinds
 from bot.services.core import Core
 from bot.services.message_kinds import About, Subject
 from bot.view_models import PlainView
-from storage.messages import OutboxRow
+from storage.messages import OutboxRow, outbox
 from storage.messages import alerts as alert_rows
+from storage.requests import requests
 from storage.transaction import Tx
 
 
@@ -92,10 +94,29 @@ async def report(tx: Tx, core: Core, row: OutboxRow, fault: Fault) -> None:
     raise the next one."""
     if await _is_about_us(tx, row):
         return
+    where = _where(row)
+    if fault.fate is Fate.GIVEN_UP and (request := await _not_approved_without_it(tx, core, row)):
+        where = Lines(
+            f"Nobody can approve the request without it: reject it with `/requests show {request.id}` or on the Home"
+            " tab, and request it again."
+        )
     said = delivery_alerts.MESSAGE_FAILED.says(
-        fault.fate.value, subject=named(row), error=fault.error, where=_where(row)
+        fault.fate.value, subject=named(row), error=fault.error, where=where
     )
     await alerts.keep(tx, core, said, condition=_condition(row), subject=row.subject, program="")
+
+
+async def _not_approved_without_it(tx: Tx, core: Core, row: OutboxRow) -> Request | None:
+    """The request that waits for approvals, where this was to be its first message."""
+    subject, kind = _subject(row), message_kinds.REQUEST_CARD
+    if subject is None or subject.about is not kind.about or row.kind != kind.form.value:
+        return None
+    if await outbox.place(tx, row.subject, row.kind) is not None:
+        return None
+    found = await requests.get(tx, subject.id)
+    if found is None or found.state is not State.PENDING or core.kinds[found.kind].handling.is_urgent:
+        return None
+    return found
 
 
 async def recovered(tx: Tx, core: Core, row: OutboxRow) -> None:

@@ -71,7 +71,7 @@ async def look_again(core: Core, read: ReadPosted) -> None:
     """At what was not seen since the start: the ledgers and Slack at once, as either may take its time."""
     looks = [look_at_ledgers(core)]
     if SLACK in core.unseen:
-        looks.append(look_at_slack(core, read, within_s=_SLACK_ANSWERS_LATER_WITHIN_S))
+        looks.append(_look_at_slack(core, read, within_s=_SLACK_ANSWERS_LATER_WITHIN_S))
     await together.each(looks)
 
 
@@ -102,13 +102,17 @@ async def look_at_ledger(core: Core, program: str) -> None:
     await start_holds.end(core, program)
 
 
-async def look_at_slack(
-    core: Core, read: ReadPosted, *, holds: bool = True, within_s: float = _SLACK_ANSWERS_WITHIN_S
+async def look_at_slack(core: Core, read: ReadPosted, *, holds: bool = True) -> None:
+    """At a start. Is there a message of this installation that the database does not know, or one that was drawn with a
+    later end of the audit log? Each channel shows it by itself. Whatever Slack refuses, the start goes on. `holds`:
+    what this process sends waits until Slack was read, for a while; without access to it nothing waits."""
+    joins = await unseen_requests.hold_never_posted(core)
+    await _look_at_slack(core, read, holds=holds, joins=joins, within_s=_SLACK_ANSWERS_WITHIN_S)
+
+
+async def _look_at_slack(
+    core: Core, read: ReadPosted, *, holds: bool = True, joins: bool = False, within_s: float
 ) -> None:
-    """Is there a message of this installation that the database does not know, or one that was drawn with a later end
-    of the audit log? Each channel shows it by itself. Whatever Slack refuses, the start goes on. `holds`: what this
-    process sends waits until Slack was read, for a while; without access to it nothing waits."""
-    await unseen_requests.hold_never_posted(core)
     await messages_in_slack.begin(core)
     try:
         async with asyncio.timeout(within_s):
@@ -121,7 +125,7 @@ async def look_at_slack(
             _not_read(core, {"": code or type(error).__name__})
         return
     await _compare(core, posted.messages)
-    await unseen_requests.note(core, _held(wanted, posted))
+    await unseen_requests.note(core, _held(wanted, posted), joins=joins)
     named = messages_in_slack.named_channels(core)
     unread = {channel: error for channel, error in posted.unread.items() if channel in named}
     if posted.unread:

@@ -16,9 +16,11 @@ from bot.domain.alerts import Said, running_alerts
 from bot.domain.requests import UNSENT, Request, State
 from bot.outcomes import timing
 from bot.services import alerts, message_kinds, outbox_messages
-from bot.services.core import Core
+from bot.services.core import SLACK, Core
+from bot.services.processes.replicas import SILENT_AFTER
+from storage.cards import api_snapshots
 from storage.messages import outbox
-from storage.operators import safe_mode
+from storage.operators import replicas, safe_mode
 from storage.requests import requests
 from storage.requests import unseen as rows
 from storage.transaction import Tx
@@ -34,6 +36,8 @@ _FOR_GOOD = (GONE, NEVER_POSTED)
 _FOUND = {GONE: "is not in Slack any more", NEVER_POSTED: "was not in Slack, as far as this database knows,"}
 _NOWHERE = ("", "")
 _HELD = "unseen requests"
+# The processes that have looked for messages at their start, by their owners.
+_STARTED = "looked_at_start"
 _NAMED_MOST = 20
 
 
@@ -111,19 +115,37 @@ def may_be_seen(one: Unseen) -> bool:
     return one.why not in _FOR_GOOD
 
 
-async def hold_never_posted(core: Core) -> None:
+async def hold_never_posted(core: Core) -> bool:
     """At a start: what would be sent without another word and has no message in Slack, as far as the database knows.
 
     It may have been stopped since without any trace there. Nobody approves what is not posted, so the
-    database that people worked with last has none, but for one whose message somebody deleted a moment ago."""
+    database that people worked with last has none, but for one whose message somebody deleted a moment ago. Such a one
+    is posted again by the processes that work: where there is one that has started before, nobody has put an older copy
+    in place, and nothing is held. Returns whether this process joins others so.
+    """
     async with core.store.begin() as tx:
         await tx.hold(_HELD)
+        started = await _started_before(tx, core)
+        if started:
+            return True
         kept = await of(tx)
         waiting = [one.id for one in await _held_unseen(tx, core) if one.id not in kept]
         posted = await _places(tx, waiting)
         never = {id_: Unseen(Place(*_NOWHERE), NEVER_POSTED) for id_ in waiting if id_ not in posted}
         if never:
             await _keep(tx, core, {**kept, **never})
+        return False
+
+
+async def _started_before(tx: Tx, core: Core) -> list[str]:
+    """The others that work on this database and have come so far. This one has, from now on."""
+    if not tx.is_postgres:
+        return []
+    kept = await api_snapshots.get(tx, SLACK, _STARTED)
+    others = [one for one in (kept.value if kept else []) if one != core.owner]
+    found = await replicas.at_work(tx, others, silent_after=SILENT_AFTER)
+    await api_snapshots.put(tx, SLACK, _STARTED, [*found, core.owner])
+    return found
 
 
 async def _places(tx: Tx, ids: Collection[str]) -> Collection[str]:
@@ -133,12 +155,15 @@ async def _places(tx: Tx, ids: Collection[str]) -> Collection[str]:
     return {by_subject[subject] for subject in there}
 
 
-async def note(core: Core, found: Mapping[str, Unseen]) -> None:
-    """These were not seen, and all others were. Kept of those that would be sent without another word of people."""
+async def note(core: Core, found: Mapping[str, Unseen], *, joins: bool = False) -> None:
+    """These were not seen, and all others were. Kept of those that would be sent without another word of people.
+    `joins`: others worked on this database before, so what is gone was deleted while they do."""
     async with core.store.begin() as tx:
         await tx.hold(_HELD)
-        never = {id_: one for id_, one in (await of(tx)).items() if one.why == NEVER_POSTED}
-        await _keep(tx, core, {**found, **never})
+        before = await of(tx)
+        never = {id_: one for id_, one in before.items() if one.why == NEVER_POSTED}
+        held = {id_: one for id_, one in found.items() if not joins or id_ in before or may_be_seen(one)}
+        await _keep(tx, core, {**held, **never})
 
 
 async def note_again(core: Core, looked: Collection[str], found: Mapping[str, Unseen]) -> None:

@@ -315,7 +315,8 @@ async def _require_posted(tx: Tx, core: Core, request: Request, *, is_posted: bo
             " approved. Reject it, and request it again."
         )
     error = last.error if last is not None else ""
-    if not error and (others := await outbox.waiting(tx, channel=core.channels.approvals)):
+    others = None if error else await outbox.waiting(tx, channel=core.channels.approvals)
+    if others is not None and slack_faults.holds_for_others(others.error):
         error = others.error
     why = (
         f"{slack_faults.explained(error, _CHANNEL)} Then try again."
@@ -323,7 +324,8 @@ async def _require_posted(tx: Tx, core: Core, request: Request, *, is_posted: bo
         else "Try again in a few seconds."
     )
     raise NotPosted(
-        f"{request.id} is not in {_CHANNEL} yet, so nobody can see it there. Nothing was approved. {why}"
+        f"Countersign knows no message of {request.id} in {_CHANNEL} yet, so what becomes of it would not be seen"
+        f" there. Nothing was approved. {why}"
     )
 
 

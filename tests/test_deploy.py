@@ -240,7 +240,7 @@ def _served_by(roles: tuple[str, ...]) -> dict[str, str]:
     return found
 
 
-def test_that_no_process_has_a_role_is_told_though_nothing_serves_its_series(tmp_path: Path) -> None:
+def test_that_no_process_has_a_role_is_noticed_though_nothing_serves_its_series(tmp_path: Path) -> None:
     """As in Kubernetes, where a Pod that is gone is no target any more. Without a web process the deliveries that do
     not arrive are an alert in Slack."""
     missing = {

@@ -134,7 +134,7 @@ class _Channel:
         return ours
 
     def _is_by_us(self, message: dict[str, Any]) -> bool:
-        """An app that was installed anew has another id. At the place of a message of ours nobody else's can be."""
+        """An app that was installed again has another id. At the place of a message of ours nobody else's can be."""
         event_type = (message.get("metadata") or {}).get("event_type")
         is_ours = message.get("bot_id") == self._own or message["ts"] in self._places.values()
         return is_ours and event_type == EVENT_TYPE

@@ -211,7 +211,7 @@ async def test_what_this_app_posted_for_another_installation_is_known_from_ours(
     assert list((await read(client, wanted("C1", "C2"))).of_others) == ["C1"]
 
 
-async def test_after_the_app_was_installed_anew_its_messages_of_before_are_seen_at_their_places() -> None:
+async def test_after_the_app_was_installed_again_its_messages_of_before_are_seen_at_their_places() -> None:
     """It has another id then. What others post elsewhere under our names is still not taken for ours."""
     client = Client({"C1": [(9, "B0:forged"), (7, "B0:a"), *people(6, 3)]})
 

@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import text
 
 from bot.partner.secret import Secret
-from storage import key_rotation, sealed_columns
+from storage import key_rotation, master_keys, sealed_columns
 from storage import tables as t
 from storage.columns import SealedText
 from storage.errors import WrongMasterKey
@@ -115,6 +115,8 @@ async def test_a_new_key_takes_over_and_the_old_one_can_go(url: str, open_store:
     assert await key_rotation.rewrap(both) == key_rotation.Rewrapped(0)
     async with both.read() as tx:
         assert await key_rotation.kids_in_use(tx) == {ring(NEW).primary_kid: 2 * many + 3}
+    async with both.begin() as tx:
+        await master_keys.retire(tx, actor="test")
     await both.close()
 
     alone = await open_store(url, vault=ring(NEW))

@@ -1,7 +1,8 @@
-"""How much plain English one person may send: reading it costs the bot more than a command, and everybody shares it.
+"""How much one person may send: reading plain English costs the bot more than a command, and each answer is one of the
+some hundred calls a minute that Slack takes. Everybody shares both.
 
-Commands, forms and buttons are not counted. What one person sends is read one after the other, so that whoever sends
-many at once waits behind themselves alone.
+Commands, forms and buttons do not count as plain English, but all together are no more than `MOST_DONE`. What one
+person sends is read one after the other, so that whoever sends many at once waits behind themselves alone.
 """
 
 from __future__ import annotations
@@ -15,7 +16,10 @@ from dataclasses import dataclass, field
 from bot.domain.time import Clock
 
 MOST = 20
+#: Of everything that is done in Slack: commands, clicks, forms, messages, and opening Home.
+MOST_DONE = 60
 WITHIN_S = 60.0
+_MOST_KEPT = 1_000
 
 
 @dataclass(slots=True)
@@ -23,21 +27,26 @@ class _Person:
     """When their last messages were read, by the monotonic clock, and whether they know that it is too many."""
 
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
-    read_at: deque[float] = field(default_factory=lambda: deque(maxlen=MOST))
+    read_at: deque[float] = field(default_factory=deque)
     waiting: int = 0
     knows: bool = False
 
 
 class Budget:
-    """`MOST` messages of one person in any `WITHIN_S` seconds."""
+    """`MOST` messages of one person in any `WITHIN_S` seconds, or `MOST_DONE` things of all kinds."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, of_everything: bool = False) -> None:
+        self._of_everything = of_everything
         self._people: dict[str, _Person] = {}
 
     def take(self, person: str, now_s: float) -> bool:
         """Whether this person's message is read. Counted where it is. `now_s`: by the monotonic clock."""
+        if len(self._people) >= _MOST_KEPT:
+            self._forget(now_s - WITHIN_S)
         known = self._people.setdefault(person, _Person())
-        if len(known.read_at) == MOST and known.read_at[0] > now_s - WITHIN_S:
+        while known.read_at and known.read_at[0] <= now_s - WITHIN_S:
+            known.read_at.popleft()
+        if len(known.read_at) >= (MOST_DONE if self._of_everything else MOST):
             return False
         known.read_at.append(now_s)
         known.knows = False

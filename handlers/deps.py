@@ -20,3 +20,4 @@ class Deps:
     agent: Agent = field(default_factory=Agent)
     reader: Reader = field(default_factory=Reader)
     budget: Budget = field(default_factory=Budget)  # of plain English, by person
+    done: Budget = field(default_factory=lambda: Budget(of_everything=True))

@@ -21,13 +21,15 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.webhook import WebhookResponse
 
-from bot.domain.errors import CountersignError, PasskeyNeeded
+from bot.domain.errors import CountersignError, PasskeyNeeded, TooMuch
 from bot.domain.passkeys import Purpose
 from bot.domain.time import Clock
 from bot.partner.errors import PartnerError
+from bot.services import people
 from bot.services.core import Core
 from bot.services.messages import request_links
 from bot.services.passkeys import links
+from handlers.budget import MOST_DONE
 from handlers.deps import Deps
 from handlers.slack_api import SlackUnreachable, chart_upload, code_of, retry_after_s, with_links
 from handlers.views import Block, charts, passkeys, replies
@@ -47,6 +49,10 @@ _REMEMBER = 5000
 _PATIENCE_S = (1.0, 2.0, 4.0)
 # Slack waits three seconds for an ack; a person notices half a second.
 _CLOSES_WITHIN_S = 0.5
+_TOO_MUCH = (
+    f"You did more than {MOST_DONE} things here within a minute, so nothing was done. Try again in a minute; other"
+    " people are not held up."
+)
 
 
 # An HTTP status from here on.
@@ -340,6 +346,10 @@ def guarded(deps: Deps, seen: Seen) -> Callable[[Listener], Guarded]:
             if _is_repeat(seen, body):
                 await turn.ack()
                 return
+            if _is_counted(turn) and not deps.done.take(_person(turn), turn.core.clock.monotonic()):
+                await _refuse_more(turn)
+                await turn.ack()
+                return
             with deps.core.traces.click(f"Slack {_kind(body)}"):
                 try:
                     await listener(turn)
@@ -350,6 +360,22 @@ def guarded(deps: Deps, seen: Seen) -> Callable[[Listener], Guarded]:
         return guard
 
     return decorate
+
+
+def _is_counted(turn: Turn) -> bool:
+    """Is it something that a person does? To type into a select asks nothing of Slack, and is no more than letters."""
+    return bool(turn.user) and turn.body.get("type") not in ("block_suggestion", "view_closed")
+
+
+def _person(turn: Turn) -> str:
+    return people.known_person(turn.core, turn.user)
+
+
+async def _refuse_more(turn: Turn) -> None:
+    """Said once, and in each form that is submitted: it would look as if it had been taken."""
+    said = turn.deps.done.say_so(_person(turn))
+    if said or turn.body.get("type") == "view_submission":
+        await _keep_ack(turn, TooMuch(_TOO_MUCH))
 
 
 def _kind(body: Json) -> str:

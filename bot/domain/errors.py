@@ -10,6 +10,7 @@ CountersignError
 ├── NotFound            no such request, card or submission
 ├── InvalidInput        a field's value is wrong; carries the field
 ├── OverLimit           a rolling limit would be passed
+├── TooMuch             one person did so much at once that others would wait
 ├── Paused              sending to the API is paused
 ├── PasskeyNeeded       it is decided on the page for passkeys, which no click replaces
 ├── LookupFailed        Slack could not say who somebody is; nothing is decided
@@ -83,6 +84,10 @@ class InvalidFields(CountersignError):
 
 class OverLimit(CountersignError):
     reason = "over_limit"
+
+
+class TooMuch(CountersignError):
+    reason = "too_much"
 
 
 class Paused(CountersignError):

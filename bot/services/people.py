@@ -19,6 +19,7 @@ from bot.domain.errors import (
     LookupFailed,
     NotAllowed,
     OwnRequest,
+    TooMuch,
     UnknownName,
 )
 from bot.domain.limits import WINDOW, IsSame
@@ -39,6 +40,13 @@ DECIDED_WITHIN_S = 3.0
 # Who is only shown something, a preview or the terms, was looked up within so many seconds: Slack allows some hundred
 # look-ups of a person a minute. What is submitted and decided then is checked for itself.
 SHOWN_WITHIN_S = 60.0
+# What somebody is answered, or a form that they fill, goes by a look that began up to so many seconds before they came:
+# whoever sends a hundred commands at once needs one look at their account, and leaves the others to everybody else.
+ANSWERED_WITHIN_S = 5.0
+# So often a minute Slack is asked about somebody by what they do themselves, of the some hundred looks at a person that
+# it allows in all.
+MOST_LOOKS = 30
+_LOOKS_WITHIN_S = 60.0
 # Who was looked up is kept again so many seconds after the last time.
 KEPT_AGAIN_AFTER_S = 60.0
 MOST_KEPT = 1_000
@@ -59,12 +67,18 @@ REQUESTER_CHECK_HOLDS = timedelta(minutes=10)
 
 
 async def member(core: Core, slack_id: str, *, within_s: float = 0) -> Actor:
-    """The person, looked up live; raises `NotAllowed` for guests, strangers, bots, the deactivated.
+    """The person who does something, looked up live; raises `NotAllowed` for guests, strangers, bots, the deactivated,
+    and `TooMuch` for who needed too many looks.
 
     For what is only shown, by a look that began up to `within_s` before.
     """
     asked_s = core.clock.monotonic()
-    actor = await account_lately(core, slack_id, within_s) if within_s else await account(core, slack_id)
+    if within_s:
+        ask = partial(_looked_up_for_themselves, core, slack_id)
+        actor = await core.people_seen.lately(_account(slack_id), ask, core.clock, within_s=within_s)
+    else:
+        _count_look(core, slack_id)
+        actor = await account(core, slack_id)
     kept, kept_s = core.people_kept.get(slack_id, (None, 0.0))
     if not actor.is_gone and (kept != actor or asked_s - kept_s >= KEPT_AGAIN_AFTER_S):
         async with core.store.begin() as tx:
@@ -74,6 +88,24 @@ async def member(core: Core, slack_id: str, *, within_s: float = 0) -> Actor:
         core.people_kept[slack_id] = (actor, asked_s)
     require_full_member(actor, core.directory.home_team)
     return actor
+
+
+async def _looked_up_for_themselves(core: Core, slack_id: str) -> Actor:
+    _count_look(core, slack_id)
+    return await _looked_up(core, slack_id)
+
+
+def _count_look(core: Core, slack_id: str) -> None:
+    """Raise `TooMuch` where what they did lately needed as many looks as one person has."""
+    about = ("looks for", known_person(core, slack_id))
+    now_s = core.clock.monotonic()
+    lately = [at for at in core.people_seen.last(about) or () if at > now_s - _LOOKS_WITHIN_S]
+    if len(lately) >= MOST_LOOKS:
+        raise TooMuch(
+            "You did more within a minute than Slack can be asked about for one person, so nothing was done. Try again"
+            " in a minute; other people are not held up."
+        )
+    core.people_seen.note(about, now_s, (*lately, now_s), core.clock)
 
 
 async def account_lately(core: Core, slack_id: str, within_s: float) -> Actor:
@@ -124,14 +156,18 @@ class _Gone(NamedTuple):
     last_s: float
 
 
-def require_gone_for_sure(core: Core, accounts: Iterable[Actor]) -> None:
+#: What is said to who clicks, in the place of "It is asked again".
+TRY_AGAIN = "Nothing was recorded. Try again in ten seconds."
+
+
+def require_gone_for_sure(core: Core, accounts: Iterable[Actor], then: str = "It is asked again.") -> None:
     """Raise LookupFailed where Slack has not said often enough that it does not know one of them: a fault of a moment
-    ends nothing."""
+    ends nothing, and accuses nobody."""
     for account in accounts:
         gone = core.people_seen.last(_gone(account.id)) if account.is_gone else None
         if account.is_gone and (gone is None or gone.last_s - gone.first_s < GONE_AFTER_S):
             raise LookupFailed(
-                "Slack says that it does not know the account of one of the people in this. It is asked again.",
+                f"Slack says that it does not know the account of one of the people in this. {then}",
                 "user_not_found",
             )
 
@@ -152,7 +188,8 @@ async def require_requester(core: Core, slack_id: str, *, action: str, within_s:
     """A full member who may ask: anybody, unless `people.requesters` names some."""
     actor = await require_member(core, slack_id, action=action, within_s=within_s)
     names = core.policy.people.requesters
-    if names and slack_id not in await core.directory.members(names):
+    may_ask = (await (roles_lately if within_s else roles)(core)).requesters if names else None
+    if may_ask is not None and slack_id not in may_ask:
         async with audited_refusal(core, slack_id, action):
             raise NotAllowed(
                 f"Requests may be made by {', '.join(names)} only. Ask one of them.", "not_a_requester"

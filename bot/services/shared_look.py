@@ -31,19 +31,26 @@ class _Seen:
     error: CountersignError | PartnerError | None
     good: _Seen | None = None  # of one that failed: the last before it that did not
 
+    @property
+    def may_pass(self) -> bool:
+        """Is it an answer that may be a fault of a moment, as that an account is gone?"""
+        return self.error is None and getattr(self.value, "is_gone", False)
+
     def good_for_s(self, within_s: float) -> float:
+        if self.may_pass:
+            return 0.0
         return within_s if self.error is None else min(within_s, FAILED_FOR_S)
 
     def failed_since(self, came_at: float) -> bool:
-        """Did it fail while somebody waited for it who came then?"""
-        return self.error is not None and self.ended_at > came_at
+        """Did it fail, or find nobody, while somebody waited for it who came then?"""
+        return (self.error is not None or self.may_pass) and self.ended_at > came_at
 
 
 class SharedLooks:
     """What was seen last, by what it is about.
 
     A look that failed is shared like any other, however long it took: those who waited for it fail with it, and do
-    not wait for one failure after the other.
+    not wait for one failure after the other. That somebody is gone serves those who waited, and nobody later.
     """
 
     def __init__(self) -> None:

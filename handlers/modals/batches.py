@@ -28,7 +28,9 @@ def is_bulk(cls: type[Operation], rest: str) -> bool:
 
 
 async def open_paste(turn: Turn, cls: type[Operation]) -> None:
-    await people.require_may_ask(turn.core, turn.user, cls, action=f"{cls.kind}.bulk.open")
+    await people.require_may_ask(
+        turn.core, turn.user, cls, action=f"{cls.kind}.bulk.open", within_s=people.ANSWERED_WITHIN_S
+    )
     view = views.paste_form(cls, batch_reading.template(cls), channel=turn.channel)
     await turn.client.views_open(trigger_id=turn.trigger, view=view)
 
@@ -50,7 +52,9 @@ async def paste(turn: Turn) -> None:
 
 async def uploaded(turn: Turn) -> None:
     """A file in the app's own conversation: what it was read as, or everything that is wrong with it."""
-    await people.require_requester(turn.core, turn.user, action="bulk.upload")
+    await people.require_requester(
+        turn.core, turn.user, action="bulk.upload", within_s=people.ANSWERED_WITHIN_S
+    )
     files = turn.event.get("files") or []
     if len(files) != 1 or not _may_be_a_list(files[0]):
         await turn.tell(replies.said("Send one CSV file at a time. See `/card topup bulk`."))
@@ -172,7 +176,7 @@ async def rows(turn: Turn, request_id: str, version: int) -> None:
 
 
 async def _show_rows(turn: Turn, view_id: str, request_id: str, page: int = 1) -> None:
-    await people.require_member(turn.core, turn.user, action="lookup")
+    await people.require_member(turn.core, turn.user, action="lookup", within_s=people.ANSWERED_WITHIN_S)
     view = await request_lookups.request_view(turn.core, request_id)
     if view.batch is None:
         raise NotFound(f"{request_id} has no rows.")

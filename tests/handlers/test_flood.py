@@ -9,13 +9,15 @@ from typing import Any
 import pytest
 
 from bot import intents
+from bot.domain.errors import Stale, TooMuch
 from bot.services import people
+from bot.services.requests import approvals
 from handlers import budget
 from handlers.budget import Budget
 from handlers.conversation import messages
 from handlers.turns import EventTurns
 from storage.store import Store
-from tests.handlers.slack_driver import ALICE, BOB, SlackDriver
+from tests.handlers.slack_driver import ALICE, BOB, CAROL, OPS, SlackDriver
 from tests.support.utterances import facts
 from tests.support.waiting import eventually
 
@@ -201,6 +203,51 @@ async def test_the_answers_to_one_person_are_found_one_after_the_other(
     await driver.settle()
 
     assert most == 1
+
+
+@pytest.mark.parametrize(
+    ("kind", "what"),
+    [
+        ("command", {"channel": OPS, "text": "/card list"}),
+        ("command", {"channel": OPS, "text": "/card topup 3205 50"}),
+        ("command", {"channel": OPS, "text": "/card topup bulk"}),
+        ("message", {"channel": DM_ALICE, "text": "card list"}),
+        ("home", {"tab": "home"}),
+    ],
+    ids=["look-up", "form", "list", "message", "home"],
+)
+async def test_however_much_one_person_does_at_once_the_others_have_slack_to_themselves(
+    driver: SlackDriver, kind: str, what: dict[str, str]
+) -> None:
+    """Slack answers about 100 questions about people a minute, and the stand-in no more."""
+    before = len(driver.slack.workspace.calls)
+    await asyncio.gather(
+        *(driver.act(kind, {"user": ALICE, **what}, settle=False) for _ in range(150)),
+    )
+    await eventually("the acks", lambda: not driver.slack.workspace.delivery._waiting)
+    assert await driver.after.drain(20) == 0
+
+    calls = [call["method"] for call in list(driver.slack.workspace.calls)[before:]]
+    assert calls.count("users.info") <= people.MOST_LOOKS
+    await driver.command(BOB, "/float")
+    assert "Available" in str(await driver.shown_to(BOB))
+    await driver.command(CAROL, "/card freeze")
+    assert "Freeze" in str((await driver.modal(CAROL))["title"])
+
+
+async def test_who_decides_without_end_is_refused_in_a_sentence_and_the_next_minute_is_theirs(
+    driver: SlackDriver,
+) -> None:
+    world = driver.world
+    request = await world.top_up("50", approved=False)
+    for _ in range(people.MOST_LOOKS):
+        with pytest.raises(Stale):
+            await approvals.approve(world.core, request.id, BOB, shown_digest="another")
+
+    with pytest.raises(TooMuch, match="other people are not held up"):
+        await world.approve(request, by=BOB)
+    await world.advance(60)
+    await world.approve(request, by=BOB)
 
 
 @pytest.mark.timed

@@ -17,6 +17,7 @@ from bot.services.execution import maintenance
 from bot.services.money import float_lookups
 from bot.services.operators import pausing
 from bot.services.overview import status
+from bot.services.people import ANSWERED_WITHIN_S
 from handlers.home import ROUND_S, Homes
 from storage.messages import home_views
 from storage.operators import people
@@ -272,6 +273,7 @@ async def test_who_may_not_look_any_more_gets_no_redraw(
     keeper, client = homes
     await driver.home(BOB)
     await driver.tell("people", {"id": BOB, "is_restricted": True})
+    driver.world.clock.advance(ANSWERED_WITHIN_S)
     await driver.command(BOB, "/float")
     client.sent.clear()
 

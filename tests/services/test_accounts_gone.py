@@ -144,16 +144,44 @@ async def test_an_approval_of_somebody_who_is_gone_counts_no_more_as_the_refusal
     says(world, BOB, code)
     await world.advance(120)
 
+    with pytest.raises(LookupFailed, match="Nothing was recorded\\. Try again in ten seconds"):
+        await _tried(world, request, at, CAROL)
+    await world.advance(people.GONE_AFTER_S)
     for other in (CAROL, DORA):
-        attempt = (
-            approvals.require_may_approve(world.core, request.id, other)
-            if at == "the click"
-            else world.approve(request, by=other)
-        )
         with pytest.raises(NotAllowed, match="Bob approved this but has an account that Slack does not know"):
-            await attempt
+            await _tried(world, request, at, other)
     ended = await approvals.reject(world.core, request.id, CAROL, reason="Bob has left")
     assert ended.state is State.REJECTED
+
+
+async def _tried(world: World, request: Request, at: str, other: str) -> None:
+    if at == "the click":
+        await approvals.require_may_approve(world.core, request.id, other)
+    else:
+        await world.approve(request, by=other)
+
+
+@SQLITE
+@pytest.mark.parametrize(
+    ("who", "first"), [(ALICE, "the decision"), (BOB, "the click"), (BOB, "the decision")]
+)
+@pytest.mark.parametrize("after_s", [0, 1, 20, 59, 61])
+async def test_what_slack_says_once_of_somebody_accuses_nobody_and_is_not_kept(
+    world: World, who: str, first: str, after_s: float
+) -> None:
+    request = await _asked(world, "200")
+    await world.approve(request, by=BOB)
+    await world.advance(120)
+    says(world, who, "user_not_found")
+
+    with pytest.raises(LookupFailed, match="Nothing was recorded\\. Try again in ten seconds"):
+        await _tried(world, request, first, CAROL)
+    del world.people.codes[who]
+    await world.advance(after_s)
+
+    await _tried(world, request, "the click", CAROL)
+    await _tried(world, request, "the decision", CAROL)
+    assert (await world.request(request.id)).state is State.APPROVED
 
 
 @SQLITE
@@ -161,6 +189,9 @@ async def test_an_approval_of_somebody_who_is_gone_counts_no_more_as_the_refusal
 async def test_what_somebody_requested_who_is_gone_is_not_approved(world: World, code: str) -> None:
     request = await _asked(world, "50")
     says(world, ALICE, code)
+    with pytest.raises(LookupFailed, match="Try again in ten seconds"):
+        await world.approve(request)
+    await world.advance(people.GONE_AFTER_S)
 
     with pytest.raises(
         NotAllowed, match="does not know the account of the person who asked any more; reject this"
@@ -213,6 +244,9 @@ async def test_a_resume_that_somebody_asked_for_who_is_gone_is_refused_in_words(
         consent = await consent_rows.open_one(tx, "resume", "main")
     assert consent is not None
     says(world, BOB, code)
+    with pytest.raises(LookupFailed, match="Try again in ten seconds"):
+        await confirmation_answers.give(world.core, consent.id, CAROL)
+    await world.advance(people.GONE_AFTER_S)
 
     with pytest.raises(NotAllowed, match="who requested this, may not do so any more"):
         await confirmation_answers.give(world.core, consent.id, CAROL)

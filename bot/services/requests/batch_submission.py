@@ -42,7 +42,9 @@ async def preview(core: Core, draft_id: str, slack_id: str) -> BulkPreviewView:
     read = of_draft(core, draft, slack_id)
     if draft is None or read is None:
         raise NotFound("This list is gone. Upload or paste it again; nothing was recorded.")
-    await people.require_may_ask(core, slack_id, read.cls, action=f"{read.cls.kind}.bulk.preview")
+    await people.require_may_ask(
+        core, slack_id, read.cls, action=f"{read.cls.kind}.bulk.preview", within_s=people.ANSWERED_WITHIN_S
+    )
     live_facts = await local_facts.in_time(read.cls.of_many().account(core.partners[draft.program]))
     standing = await people.standing_lately(core)
     operations = read.operations

@@ -128,7 +128,7 @@ def build(
     if receive is not None:
         app.router.add_post("/webhooks/{program}", _deliveries(receive))
     if slack_events is not None:
-        app.router.add_post("/slack/events", slack_events)
+        app.router.add_post("/slack/events", _of_slack(slack_events))
     for add_to in more:
         add_to(app)
     return app
@@ -145,9 +145,24 @@ def _deliveries(receive: Receive) -> Callable[[web.Request], Awaitable[web.Strea
             return _refused(408, f"the body did not come within {READ_TIMEOUT_S:g} s")
         except DeliveryRefused as refusal:
             return _refused(refusal.status, str(refusal))
+        door = request.app[_DOOR]
+        door.delivered(door.client_of(request))
         return web.Response(body=_NEW if is_new else _KNOWN, content_type="application/json")
 
     return answer
+
+
+def _of_slack(answer: SlackEvents) -> SlackEvents:
+    """As it is answered; what is taken was signed by Slack."""
+
+    async def answered(request: web.Request) -> web.StreamResponse:
+        response = await answer(request)
+        if response.status < 400:
+            door = request.app[_DOOR]
+            door.delivered(door.client_of(request))
+        return response
+
+    return answered
 
 
 async def _body(request: web.Request) -> bytes:

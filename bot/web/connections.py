@@ -1,8 +1,9 @@
 """How much one stranger may hold of the web server: connections, unfinished requests, and refusals.
 
 A connection whose request is not whole within ten seconds is closed. An address that was refused often lately is
-answered 429 before anything is computed for it. What is accepted is never counted, so genuine
-deliveries are not limited.
+answered 429 before anything is computed for it. What is accepted is never counted. Where genuine deliveries came
+from within a day, others may send through the same address, as Slack and the card provider send for all their
+customers: there so many signatures are checked a second that genuine ones pass all the same.
 """
 
 from __future__ import annotations
@@ -29,9 +30,11 @@ _OF_PROGRAMS: Final = re.compile(
     re.IGNORECASE,
 )
 _TOO_MANY: Final = b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
+_END_OF_HEAD: Final = b"\r\n\r\n"
 _WITH_PORT: Final = re.compile(r"(?P<four>[0-9.]+)(?::[0-9]+)?|\[(?P<six>[0-9a-fA-F:.]+)\](?::[0-9]+)?")
 # Addresses whose refusals are remembered: a flood from many must not fill the memory.
 _MOST_ADDRESSES: Final = 10_000
+_DELIVERS_FOR_S: Final = 24 * 3600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +46,7 @@ class Limits:
     whole_within_s: float = 10.0
     refusals: int = 100
     in_the_last_s: float = 60.0
+    refusals_a_second_of_who_delivers: int = 300
     proxies: Sequence[Network] = ()
 
 
@@ -56,6 +60,7 @@ class Door:
         self._of_address: Counter[str] = Counter()
         self._requests: Counter[str] = Counter()
         self._refused: dict[str, deque[float]] = {}
+        self._delivered: dict[str, float] = {}
 
     def enter(self, connection: _Connection, address: str) -> bool:
         """Whether there is room for one more of this address."""
@@ -95,17 +100,27 @@ class Door:
         genuine deliveries come through it, too."""
         if self._is_proxy(address):
             return False
-        times = self._refused.get(_counted_as(address))
-        if times is None or len(times) < self.limits.refusals:
-            return False
-        return times[0] > self._now_s() - self.limits.in_the_last_s
+        address, now_s = _counted_as(address), self._now_s()
+        most, within_s = self.limits.refusals, self.limits.in_the_last_s
+        if self._delivered.get(address, -_DELIVERS_FOR_S) > now_s - _DELIVERS_FOR_S:
+            most, within_s = self.limits.refusals_a_second_of_who_delivers, 1.0
+        times = self._refused.get(address, ())
+        return len(times) >= most and times[-most] > now_s - within_s
+
+    def delivered(self, address: str) -> None:
+        """Something genuine came from this address: only who holds a secret of ours gets here."""
+        self._delivered.pop(_counted_as(address), None)
+        if len(self._delivered) >= _MOST_ADDRESSES:
+            del self._delivered[next(iter(self._delivered))]
+        self._delivered[_counted_as(address)] = self._now_s()
 
     def refused(self, address: str) -> None:
         """Count one refusal."""
         address = _counted_as(address)
         if address not in self._refused and len(self._refused) >= _MOST_ADDRESSES:
             self._forget()
-        times = self._refused.setdefault(address, deque(maxlen=self.limits.refusals))
+        most = max(self.limits.refusals, self.limits.refusals_a_second_of_who_delivers)
+        times = self._refused.setdefault(address, deque(maxlen=most))
         times.append(self._now_s())
 
     def begin(self, request: web.BaseRequest, client: str) -> bool:
@@ -125,7 +140,7 @@ class Door:
         """A request that was begun is answered."""
         connection = _connection_of(request)
         if connection is not None:
-            connection.is_answered()
+            connection.is_answered(request.content_length)
         if client != request.remote:
             self._less(self._requests, _counted_as(client))
 
@@ -176,6 +191,7 @@ class _Connection(asyncio.Protocol):
         self._timer: asyncio.TimerHandle | None = None
         self._is_in = False
         self._is_in_request = False
+        self._behind_the_head = 0  # so many bytes came after the last head that is whole
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)  # noqa: S101 - for the type
@@ -193,6 +209,8 @@ class _Connection(asyncio.Protocol):
         if self._is_in:
             if not self._is_in_request and self._timer is None:
                 self._wait()
+            before, end, behind = data.rpartition(_END_OF_HEAD)
+            self._behind_the_head = len(behind) if end else self._behind_the_head + len(before + behind)
             self._inner.data_received(data)
 
     def eof_received(self) -> bool | None:
@@ -216,9 +234,11 @@ class _Connection(asyncio.Protocol):
         self._is_in_request = True
         self._stop_waiting()
 
-    def is_answered(self) -> None:
-        """The next request may come."""
+    def is_answered(self, length: int | None) -> None:
+        """The next request may come; more than this one's body of that length is the beginning of one that has come."""
         self._is_in_request = False
+        if self._behind_the_head > (length or 0) and self._timer is None:
+            self._wait()
 
     def _wait(self) -> None:
         loop = asyncio.get_running_loop()

@@ -98,6 +98,30 @@ async def test_an_unfinished_head_after_an_answer_is_let_go_and_an_idle_connecti
             writer.close()
 
 
+@pytest.mark.parametrize("before", [1, 2])
+@pytest.mark.parametrize(
+    "whole",
+    [
+        b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n",
+        b"POST /webhooks/main HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\ngood",
+    ],
+    ids=["no body", "a body"],
+)
+@pytest.mark.parametrize("begun", [b"G", b"GET /healthz HTT", b"GET /healthz HTTP/1.1\r\nHost: x\r\nX-A: "])
+@pytest.mark.parametrize("at_once", [True, False])
+async def test_an_unfinished_head_behind_whole_requests_is_let_go(
+    begun: bytes, whole: bytes, before: int, at_once: bool
+) -> None:
+    async with running(limits=SOON) as server:
+        reader, writer = await _sent(server, whole * before + (begun if at_once else b""))
+        if not at_once:
+            writer.write(begun)
+            await writer.drain()
+
+        assert await _is_let_go(reader, within_s=3)
+        writer.close()
+
+
 async def test_a_head_that_drips_gets_no_more_time_by_it() -> None:
     async with running(limits=SOON) as server:
         reader, writer = await _sent(server, b"GET /healthz HTTP/1.1\r\n")
@@ -189,6 +213,42 @@ def test_the_addresses_that_one_household_is_given_count_as_one() -> None:
         True,
         False,
     ]
+
+
+async def test_whose_deliveries_were_genuine_is_not_limited_by_what_strangers_send_from_the_same_address() -> (
+    None
+):
+    receiver, now_s = Receiver(), [0.0]
+    async with running(receiver, now_s=lambda: now_s[0]) as server, aiohttp.ClientSession(server.url) as http:
+
+        async def status(body: bytes) -> int:
+            async with http.post("/webhooks/main", data=body) as answer:
+                return answer.status
+
+        assert await status(b"good") == 200
+        for _ in range(3):
+            assert {await status(b"forged") for _ in range(150)} == {401}
+            assert {await status(b"good") for _ in range(50)} == {200}
+            now_s[0] += 1
+        assert {await status(b"forged") for _ in range(300)} == {401}
+        computed = receiver.looked_at
+        assert await status(b"forged") == 429, "300 a second, and no signature is looked at any more"
+        assert receiver.looked_at == computed
+        now_s[0] += 1.1
+        assert await status(b"good") == 200
+        now_s[0] += 24 * 3600
+        assert [await status(b"forged") for _ in range(101)][-1] == 429
+
+
+async def test_what_anybody_may_ask_makes_no_address_one_that_delivers() -> None:
+    async with running() as server, aiohttp.ClientSession(server.url) as http:
+        async with http.get("/healthz") as answer:
+            assert answer.status == 200
+        for _ in range(100):
+            async with http.post("/webhooks/main", data=b"forged") as answer:
+                assert answer.status == 401
+        async with http.post("/webhooks/main", data=b"good") as answer:
+            assert answer.status == 429
 
 
 async def test_genuine_deliveries_are_never_limited() -> None:

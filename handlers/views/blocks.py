@@ -55,8 +55,8 @@ _OUR_CODE = re.compile(
     r"(`(?:/(?:card|float|funding|requests|countersign)\b[^`\n]*|countersign [^`\n]+|details\.hosts"
     r"|keys (?:rewrap|verify))`)"
 )
-# `:name:` is an emoji, and `>` at the beginning of a line a quote.
-_EMOJI = re.compile(r"(?<![0-9]):(?=[\w+'-]+:)")
+# `:name:` is an emoji, also behind a digit where it is no time of day; and `>` at the beginning of a line is a quote.
+_EMOJI = re.compile(r"(?P<time>(?<![\w:])[0-9]{1,2}:[0-9]{2}:[0-9]{2}(?![\w:]))|:(?=[\w+'-]+:)")
 _QUOTE = re.compile(r"^(?=\s*(?:&gt;|＞))")
 # A cell that is an amount or a count, and what stands for one that is not known.
 _FIGURE = re.compile(r"[−-]?[0-9][0-9,]*(?:\.[0-9]+)?(?: (?:USD|%))?")
@@ -116,9 +116,13 @@ def _code_of_others(text: str) -> str:
 def _powerless(line: str) -> str:
     text = _UNDERSCORES.sub(SHOWN_FOR["_"], line.translate(_LIKE_MARKUP))
     text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    text = _QUOTE.sub(_WORD_JOINER, _EMOJI.sub(f":{_WORD_JOINER}", text))
+    text = _QUOTE.sub(_WORD_JOINER, _EMOJI.sub(_no_emoji, text))
     text = text.replace("://", f":{_WORD_JOINER}//")
     return _UTC_TIME.sub(_in_readers_zone, _LINK_DOTS.sub(f".{_WORD_JOINER}", text))
+
+
+def _no_emoji(found: re.Match[str]) -> str:
+    return found["time"] or f":{_WORD_JOINER}"
 
 
 def _in_readers_zone(found: re.Match[str]) -> str:

@@ -25,6 +25,10 @@ SEED = int(os.environ.get("SEED", "20261123"))
 STRINGS = 100_000
 PROGRESS = 2_000
 PIECES = (
+    "1:tada:",
+    "9:white_check_mark:",
+    "5:100:",
+    "12:30:00",
     *(
         "*",
         "**",
@@ -94,7 +98,8 @@ PIECES = (
 )
 OURS = re.compile(r"<(?:!date\^\d+\^[^|<>]*\|[^<>]*|[@#!][^<>]*|https://[^<>]*)>")
 LINK = re.compile(r"(?i)https?://|\bwww\.[a-z]|[a-z0-9]\.(?:cc|com)\b")
-EMOJI = re.compile(r"(?<![0-9]):[a-z0-9_+'-]+:")
+#: Behind a digit as well, but for what is a time of day: 12:30:00.
+EMOJI = re.compile(r"(?<![\w:])[0-9]{1,2}:[0-9]{2}:[0-9]{2}(?![\w:])|(?P<emoji>:[a-z0-9_+'-]+:)")
 BOUNDARY_UNDERSCORE = re.compile(r"(?<![^\W_])_|_(?![^\W_])")
 
 
@@ -129,7 +134,8 @@ def signature(drawn: dict[str, Any]) -> list[object]:
         rest, ours = OURS.sub("", text), len(OURS.findall(text))
         quotes = sum(line.startswith(("&gt;", ">", "＞")) for line in text.split("\n"))
         powers = [rest.count(sign) for sign in ("*", "~", "`", "\n", "<", ">", "＊", "～", "｀", "\u2028")]
-        found = (len(BOUNDARY_UNDERSCORE.findall(rest)), len(EMOJI.findall(rest)), len(LINK.findall(rest)))
+        emoji = sum(one["emoji"] is not None for one in EMOJI.finditer(rest))
+        found = (len(BOUNDARY_UNDERSCORE.findall(rest)), emoji, len(LINK.findall(rest)))
         signs.append((ours, quotes, *powers, *found))
     return [kinds, signs, [text.count("\n") for text in headers(drawn)]]
 

@@ -1,4 +1,4 @@
-"""Whose event is dispatched next: of each person one at a time, so that a hundred of one person hold up nobody else.
+"""Whose event or command is dispatched next: of each person one at a time, so that a hundred hold up nobody else.
 
 Finding the listener of an event takes a millisecond or two. Where a hundred come at once, what another person does
 comes after one of them and not after all.
@@ -25,8 +25,9 @@ class EventTurns:
         self._lines: dict[str, _Line] = {}
 
     async def one_of_each_person(self, body: Mapping[str, Any], next_: Callable[[], Awaitable[Any]]) -> None:
-        """Bolt's middleware, called with what it names. What is clicked or typed as a command waits for nothing."""
-        person = str((body.get("event") or {}).get("user") or "")
+        """Bolt's middleware, called with what it names. What is clicked or submitted waits for nothing."""
+        typed = body.get("user_id") if "command" in body else None
+        person = str((body.get("event") or {}).get("user") or typed or "")
         if not person:
             await next_()
             return

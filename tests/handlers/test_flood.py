@@ -120,7 +120,10 @@ async def test_a_sentence_asks_slack_once_who_wrote_it(driver: SlackDriver) -> N
     assert calls.count("users.info") == 1
 
 
-async def test_of_a_hundred_messages_at_once_few_are_dispatched_before_another_persons() -> None:
+@pytest.mark.parametrize("as_command", [False, True])
+async def test_of_a_hundred_messages_at_once_few_are_dispatched_before_another_persons(
+    as_command: bool,
+) -> None:
     turns, order = EventTurns(), list[str]()
 
     def event(person: str) -> Any:
@@ -128,7 +131,8 @@ async def test_of_a_hundred_messages_at_once_few_are_dispatched_before_another_p
             await asyncio.sleep(0)
             order.append(person)
 
-        return turns.one_of_each_person({"event": {"type": "message", "user": person}}, dispatched)
+        body = {"command": "/card", "user_id": person} if as_command else {"event": {"user": person}}
+        return turns.one_of_each_person(body, dispatched)
 
     await asyncio.gather(*(event(ALICE) for _ in range(100)), event(BOB), event(""))
 

@@ -196,7 +196,7 @@ _OUTRIGHT: Final = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Stretch:
     """`text`: the request in the plainest words, masked, with `⟨card⟩` where its card is named elsewhere; `start`, `end`: the stretch
     that says it; `outright`: its writer asks for it in so many words at its head."""
 
@@ -214,7 +214,7 @@ _KNOWS: Final = re.compile(
 )
 
 
-def asked_by_values(text: str, start: int, end: int, *, is_question: bool) -> Iterator[Asked]:
+def asked_by_values(text: str, start: int, end: int, *, is_question: bool) -> Iterator[Stretch]:
     """What a sentence of a masked text asks for in one of its stretches, the shortest first."""
     joints = [found.span() for found in _JOINT.finditer(text, start, end)]
     if len(joints) > _MOST_PIECES:
@@ -231,7 +231,7 @@ def asked_by_values(text: str, start: int, end: int, *, is_question: bool) -> It
                 continue
             intent, asked = _asked(said, is_question=is_question)
             if asked:
-                yield Asked(asked, intent, here, there, outright=_OUTRIGHT.match(said) is not None)
+                yield Stretch(asked, intent, here, there, outright=_OUTRIGHT.match(said) is not None)
 
 
 #: Where a second thing to do begins.
@@ -268,14 +268,14 @@ def asks_for_another(found: Found, reading: Reading) -> bool:
     return False
 
 
-#: Whose wish it is, or that it is none, anywhere in a message.
+#: Whose request it is, or that it is none, anywhere in a message.
 _NOT_MEANT: Final = re.compile(
     r"\b(?:i am|i['’]m|im|we are|we['’]re|just|only) (?:only |just )?testing\b(?! (?:the|a|our|this|new|his|her))|\b(?:(?:asked|asks|begged|told|ordered) (?:us|me)|(?:my|our|the) (?:[a-z]+ )?(?:boss|manager|director|principal|chief|head|ceo|cfo|owner) (?:wants|wanted|asks|asked|insists on)) (?:for )?(?:it|this|that)(?=\W*(?:$|[,.;:!\n]))|[.,;!–-]\s*(?:said|says) (?!so\b|it\b|that\b)[a-z]+\W*$|\b(?:we|i|you) must not do (?:it|this|that)\b"
 )
 
 
 def is_not_meant(masked: str) -> bool:
-    """Does a message say that what it asks for is a test, or somebody else's wish?"""
+    """Does a message say that what it asks for is a test, or somebody else's request?"""
     return _NOT_MEANT.search(masked.lower()) is not None
 
 
@@ -290,7 +290,7 @@ def _asked(said: str, *, is_question: bool) -> tuple[str, str]:
     bare = _SIXTEEN.sub(" ", said)
     if _SPOILS.search(bare) or _OTHERS[intent].search(bare):
         return "", ""
-    if not (_is_asked(said, is_question=is_question) or (not is_question and _is_told(said, intent))):
+    if not (_is_asked(said, is_question=is_question) or (not is_question and _gives_the_value(said, intent))):
         return "", ""
     if not _is_all_used(said, request) or speaks_against_within(said, intent):
         return "", ""
@@ -310,8 +310,8 @@ def _is_asked(said: str, *, is_question: bool) -> bool:
     )
 
 
-#: A value that is told so that it be used.
-_TOLD: Final = {
+#: A value that is given so that it be used.
+_GIVEN: Final = {
     "change_phone": re.compile(
         r"\bnew (?:one|number|phone|mobile|cell|sim|line|contact)\b[^.]*\b(?:is|now|:)\W*§t|\bnumber (?:is now|has changed to|changed to)\W*§t"
     ),
@@ -321,8 +321,8 @@ _TOLD: Final = {
 }
 
 
-def _is_told(said: str, intent: str) -> bool:
-    return intent in _TOLD and _TOLD[intent].search(said) is not None and not _DOER.search(said)
+def _gives_the_value(said: str, intent: str) -> bool:
+    return intent in _GIVEN and _GIVEN[intent].search(said) is not None and not _DOER.search(said)
 
 
 def _is_all_used(said: str, request: str) -> bool:
@@ -492,4 +492,4 @@ def _reveal(said: str, card: str) -> str:
     return f"show me the full card number of {card} by secure link"
 
 
-__all__ = ["Asked", "asked_by_values", "asks_for_another", "is_not_meant"]
+__all__ = ["Stretch", "asked_by_values", "asks_for_another", "is_not_meant"]

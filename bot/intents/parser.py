@@ -57,6 +57,7 @@ from bot.intents.requests import (
     is_bare_comma,
     is_only_background,
     may_be_a_freeze,
+    may_be_a_part,
     may_be_unfreeze,
     may_tell_a_state,
     read_request,
@@ -362,6 +363,11 @@ def _looked_at_again(readings: Sequence[Reading], context: Context, *, apart: bo
                 "unfreeze_card", reading.slots, "That may have been dictated as “unfreeze”."
             )
             reading = replace(reading, intent="ambiguous", wanted="unfreeze_card", opened=False, ask=ask)
+        elif reading.opened and may_be_a_part(reading, context):
+            ask = questions.really(
+                reading.intent, reading.slots, "A card is frozen as a whole, not for some shops or uses."
+            )
+            reading = replace(reading, intent="ambiguous", wanted=reading.intent, opened=False, ask=ask)
         elif reading.opened and may_tell_a_state(reading, context):
             ask = questions.really("unfreeze_card", reading.slots, "That may be how the card is now.")
             reading = replace(reading, intent="ambiguous", wanted="unfreeze_card", opened=False, ask=ask)

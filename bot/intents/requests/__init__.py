@@ -19,6 +19,7 @@ from bot.intents.requests.explained_requests import read_explained_request
 from bot.intents.requests.last_look import (
     is_bare_comma,
     may_be_a_freeze,
+    may_be_a_part,
     may_be_unfreeze,
     may_tell_a_state,
     stays_closed,
@@ -61,6 +62,7 @@ __all__ = [
     "is_bare_comma",
     "is_only_background",
     "may_be_a_freeze",
+    "may_be_a_part",
     "may_be_unfreeze",
     "may_tell_a_state",
     "read_request",

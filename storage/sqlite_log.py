@@ -151,8 +151,9 @@ def _lacks_entries(connection: sqlite3.Connection) -> bool:
     if not _has_tables(connection, "audit", "audit_head"):
         return False
     count, last = connection.execute("SELECT count(*), coalesce(max(seq), 0) FROM audit").fetchone()
-    (end,) = connection.execute("SELECT coalesce(max(seq), 0) FROM audit_head").fetchone()
-    return not count == last == end
+    (end,) = connection.execute("SELECT max(seq) FROM audit_head").fetchone()
+    # Where nothing says where it ends, that is said at the start, whatever log there is.
+    return count != last or end not in (None, last)
 
 
 _LAST_STATES = """

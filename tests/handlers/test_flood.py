@@ -17,6 +17,7 @@ from handlers.budget import Budget
 from handlers.conversation import messages
 from handlers.turns import EventTurns
 from storage.store import Store
+from tests.conftest import MOST_DONE, MOST_LOOKS
 from tests.handlers.slack_driver import ALICE, BOB, CAROL, OPS, SlackDriver
 from tests.support.utterances import facts
 from tests.support.waiting import eventually
@@ -37,6 +38,13 @@ COSTLY = (
     "ho-77 ",
     "' ",
 )
+
+
+@pytest.fixture(autouse=True)
+def _a_minute_is_full(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As it is in the product: other tests do more than that while the clock stands."""
+    monkeypatch.setattr(people, "MOST_LOOKS", MOST_LOOKS)
+    monkeypatch.setattr(budget, "MOST_DONE", MOST_DONE)
 
 
 def test_a_person_has_so_many_messages_a_minute_and_each_counts_for_one_minute() -> None:

@@ -314,11 +314,8 @@ async def test_approvals_racing_for_the_last_of_a_limit_never_pass_it_together(l
     assert all(isinstance(d, tuple | OverLimit) for d in done)
 
 
-async def test_a_thousand_racing_approvals_execute_each_request_exactly_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_thousand_racing_approvals_execute_each_request_exactly_once(tmp_path: Path) -> None:
     """Ten requests, a hundred clicks each: mixed approvers, double clicks, the requester among them."""
-    monkeypatch.setattr(people, "MOST_LOOKS", 1_000)
     async with a_world(tmp_path) as world:
         asked = [await world.top_up("1", card=n % 4, approved=False) for n in range(9)]
         asked.append(await world.top_up("501", approved=False))

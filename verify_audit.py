@@ -499,7 +499,7 @@ class Passkeys:
         if purpose == "resolve":
             digest = _sha256(b"countersign-resolution-v1", [digest, body["verdict"], body["evidence"]]).hex()
         if purpose == "consent":
-            names = ("kind", "about", "asked_by", "assertion")
+            names = ("kind", "about", "asked_by", "assertion", "signed_rows")
             terms = {name: value for name, value in body.items() if name not in names}
             asked = {
                 "kind": body["kind"],

@@ -397,6 +397,9 @@ READINGS: Mapping[str, Protection] = {
         "that nothing more is sent of a request whose message a start did not find in Slack, after an older copy was"
         " put in place; whoever takes it out has that request sent as it was approved"
     ),
+    "looked_at_start": _harmless(
+        "which processes have looked for messages at their start; one counts while it is at work on this very database"
+    ),
     "slack_unread_since": _harmless(
         "where a start looks in Slack for what an older copy does not know; anchors outside the database show it, too"
     ),

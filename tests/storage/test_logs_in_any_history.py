@@ -298,7 +298,7 @@ async def test_a_process_that_is_killed_while_it_folds_its_log_starts_again(db: 
         if _size(db) > size:
             break
     child.send_signal(signal.SIGKILL)
-    child.wait()
+    child.communicate()
 
     assert await _why_not(db) == ""
     assert _entries(db) == 500
@@ -312,7 +312,7 @@ async def test_after_a_full_disk_it_starts_again_once_there_is_room() -> None:
         assert child.stdout is not None
         assert child.stdout.readline() == "OperationalError\n"
         child.send_signal(signal.SIGKILL)
-        child.wait()
+        child.communicate()
         mount("-o", "remount,size=60m", str(folder))
 
         assert await _why_not(db) == ""

@@ -15,8 +15,7 @@ from bot.intents.extraction import INCIDENTAL, Entity
 from bot.intents.model import Facts, Reading
 from bot.intents.plain_text import without_hours, word_set
 from bot.intents.readings import is_today
-from bot.intents.requests.against import speaks_against
-from bot.intents.requests.around import introduces
+from bot.intents.requests import introduces, speaks_against
 
 _N: Final = r"(?:not|never|n['’]?t|cannot|no longer|hardly|nor)"
 #: It is not meant, or is taken back.

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Final
 from bot.intents.model import Reading
 from bot.intents.plain_text import Clause
 from bot.intents.readings import Context
-from bot.intents.requests.against import LONGEST, asks_for_two
+from bot.intents.requests.against import LONGEST, asks_for_two, speaks_against
+from bot.intents.requests.around import introduces
 from bot.intents.requests.background import Apart, is_only_background, request_apart, with_card_of_the_tale
 from bot.intents.requests.explained_requests import read_explained_request
 from bot.intents.requests.last_look import (
@@ -59,6 +60,7 @@ def read_request(
 __all__ = [
     "Apart",
     "asks_for_two",
+    "introduces",
     "is_bare_comma",
     "is_only_background",
     "may_be_a_freeze",
@@ -67,6 +69,7 @@ __all__ = [
     "may_tell_a_state",
     "read_request",
     "request_apart",
+    "speaks_against",
     "stays_closed",
     "with_card_of_the_tale",
     "with_first_load",

@@ -20,6 +20,7 @@ from bot.domain.errors import (
     PasskeyNeeded,
     Paused,
     Stale,
+    TooMuch,
 )
 from bot.partner.errors import LedgerMoving, NotConnected, NotSent, PartnerError
 
@@ -37,6 +38,7 @@ _SAID_AS_THEY_ARE: Final = (
     PasskeyNeeded,
     Paused,
     Stale,
+    TooMuch,
 )
 
 #: By the error code of Slack's.

@@ -107,7 +107,7 @@ def _changes(entries: list[Json]) -> Iterator[tuple[int, str]]:
 
 
 def _about(entry: Json) -> str:
-    return str(entry["subject"].split(":")[1])
+    return str(entry["subject"].partition(":")[2].partition(":")[0])
 
 
 def _changed(entries: list[Json], place: int, change: Json) -> list[Json]:

@@ -154,6 +154,10 @@ _MAY_SAY_I: Final = re.compile(
 _INTENTS_ALONE: Final = re.compile(r"\b(?:why|who|what|when|where|how|which|whether)\b")
 
 
+#: Somebody else is made to do it: a name, or any word that says nothing of cards.
+_HAS_IT_DONE: Final = re.compile(
+    rf"\b(?:make|let|have|get|tell|ask)\s+(?!(?:{'|'.join(sorted(_LEAD_WORD | _NOTE_WORD))}|us|me|him|them|sure|there|money|rid|everything|somebody's|spending|access)(?![\w'’]))[a-z]+\b"
+)
 #: A guess instead of a sum, a quarrel, a card that is somebody else's, a card that is only to come, what is refused here.
 _SPOILS: Final = re.compile(
     r"\bplease you\b|#\s*§a|\btop off\b|\bon top of (?!it\b|that\b)|\b(?:on|onto|in|into|to)(?: the| an?)? of\b|\b(?:deactivat|disabl)\w*\b(?=.*\b(?:again|un\w+ed|un\w+en|re-?activated)\b)|\b(?:someone|somebody|anyone|anybody|one|people) (?:[a-z]+ )?(?:should|must|ought|has to|needs to|had better)\b|\b(?:top-?up|load|loading|freeze|block|hold|transfer|refill|limit)(?: (?:of|for|on|to) (?:§[ac]\d+§|it|her|him))* (?:is|was|has|are|were|had)\b(?! to\b)|§a\d+§\s*(?:ish|odd|or so|something|give or take|digits|numbers)\b|\b(?:something like|roughly|about|around|approx\w*|circa|maybe|up to|at least|at most|nearly|almost|some) §a|~\s*§a"
@@ -288,7 +292,7 @@ def _asked(said: str, *, is_question: bool) -> tuple[str, str]:
         return "", ""
     intent, request = found[0]
     bare = _SIXTEEN.sub(" ", said)
-    if _SPOILS.search(bare) or _OTHERS[intent].search(bare):
+    if _SPOILS.search(bare) or _HAS_IT_DONE.search(bare) or _OTHERS[intent].search(bare):
         return "", ""
     if not (_is_asked(said, is_question=is_question) or (not is_question and _gives_the_value(said, intent))):
         return "", ""

@@ -278,9 +278,18 @@ _NOT_MEANT: Final = re.compile(
 )
 
 
+#: A negation that stands at the end of a line or a stretch: what it is about comes behind.
+_LEFT_HANGING: Final = re.compile(
+    r"(?:\b(?:do|does|must|should|shall|can|could|will|would|may)(?: not|n['’]?t)|\bdont|\bcannot|\bnever|\bno need to|\bunder no circumstances"
+    r"|\bnobody (?:should|must)|\b(?:forbidden|want|like|supposed|allowed|going) (?:not )?to|\bavoid(?: to)?|\bnot(?: yet)?)(?: ever| please| pls| to)?"
+    r"\s*(?:\n|;|:|,\s*(?:please\s+)?(?=\S)|\s[-–—]+\s|\.{2,}|…)\s*(?=\S)"
+)
+
+
 def is_not_meant(masked: str) -> bool:
-    """Does a message say that what it asks for is a test, or somebody else's request?"""
-    return _NOT_MEANT.search(masked.lower()) is not None
+    """Does a message say that what it asks for is a test, somebody else's request, or not to be done?"""
+    text = masked.lower()
+    return _NOT_MEANT.search(text) is not None or _LEFT_HANGING.search(text) is not None
 
 
 _STOPS: Final = re.compile(rf"[.!?;\n]+|{_JOINT.pattern}|{_AND.pattern}", re.IGNORECASE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
@@ -16,7 +17,7 @@ from bot.domain import shared_work
 from bot.domain.people import KindPolicy
 from bot.domain.requests import Request, State
 from bot.services import execution
-from bot.services.execution import claims, presend_checks
+from bot.services.execution import presend_checks
 from bot.services.operators import pausing
 from bot.services.processes import ghost_leases
 from bot.services.processes.locks import Locks
@@ -416,11 +417,12 @@ async def test_a_slow_process_that_works_keeps_what_it_looks_at(
 
     async def renewed() -> bool:
         until = (await world.request(request.id)).lease_until
-        return until is not None and until >= world.clock.now() + timedelta(seconds=claims.RESERVED_S / 4)
+        return until is not None and until >= world.clock.now() + timedelta(seconds=1)
 
     async def slowly(*given: Any) -> presend_checks.Look:
-        for _ in range(60):
-            await world.advance(2.5)
+        for _ in range(150):  # in steps after which whoever renews it has time to begin to wait again
+            await world.advance(1)
+            await asyncio.sleep(0.005)
             await eventually("the lease is renewed", renewed)
             await look.run()
         return await go(*given)

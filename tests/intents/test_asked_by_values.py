@@ -15,7 +15,6 @@ HASH = "0x" + "6ceddf70" * 8
 #: What is asked for, and its intent.
 ASKED = {
     "get 75 out from 1297 to float": "unload_card",
-    "pls laod 60 to 3205": "topup_card",
     "5530 should get 520.00": "topup_card",
     "3018 make it frozen": "freeze_card",
     "3205 remove freezing": "unfreeze_card",
@@ -156,3 +155,43 @@ def test_a_number_in_the_background_is_no_amount_where_the_request_has_none() ->
     ).first
 
     assert (reading.intent, reading.opened) == ("freeze_card", True)
+
+
+SLIPPED = (
+    "load",
+    "unload",
+    "freeze",
+    "unfreeze",
+    "block",
+    "unblock",
+    "suspend",
+    "reactivate",
+    "terminate",
+    "withdraw",
+)
+
+
+def _slips(verb: str) -> set[str]:
+    """Two neighbours changed, one letter left out, one twice."""
+    places = range(len(verb))
+    changed = {verb[:at] + verb[at + 1 : at + 2] + verb[at] + verb[at + 2 :] for at in places[:-1]}
+    return {
+        *changed,
+        *(verb[:at] + verb[at + 1 :] for at in places),
+        *(verb[:at] + verb[at] + verb[at:] for at in places),
+    }
+
+
+@pytest.mark.parametrize("verb", SLIPPED)
+def test_a_verb_with_a_slip_is_never_taken_for_an_order(verb: str) -> None:
+    """One letter separates block from unblock."""
+    others = {*SLIPPED, "lad", "lod", "loan", "lock", "road", "unlock"}
+    places = (
+        "pls {} 60 to 3205",
+        "please {} 3018",
+        "{} 50 from Marta please",
+        "could you {} jonas-w, he lost it",
+    )
+    texts = [place.format(slip) for slip in sorted(_slips(verb) - others) for place in places]
+
+    assert [text for text in texts if _opens(text)] == []

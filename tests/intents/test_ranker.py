@@ -26,6 +26,7 @@ def test_the_weights_are_under_3_mb() -> None:
 @pytest.mark.parametrize(
     ("text", "intent", "slots"),
     [
+        ("pls laod 60 to 3205", "topup_card", {"card": "3205", "amount": "60"}),
         ("could be marta's plastic wants sixty dollars, she begs", "topup_card", {"card": "marta"}),
     ],
 )

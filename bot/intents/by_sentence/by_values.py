@@ -17,6 +17,8 @@ from bot.intents.by_sentence.beside import speaks_against_within
 from bot.intents.extraction import Found
 from bot.intents.model import Reading
 from bot.intents.plain_text import word_set
+from bot.intents.readings import has_a_slip
+from bot.intents.requests import somebody_does
 
 _SIGN: Final = re.compile(r"§([a-z])\d+§")
 _JOINT: Final = re.compile(
@@ -151,7 +153,6 @@ _DOER: Final = re.compile(
 _MAY_SAY_I: Final = re.compile(
     r"\b(?:i|we)(?:['’]?d| would)?(?: therefore| hereby| kindly| politely| respectfully| also| really)* (?:need|want|like|love|request|ask|wish|require)\b(?: (?:you|to|that))*|\b(?:can|could|may|would|should) (?:we|i)\b|\blet (?:us|them|it|her|him)\b"
 )
-_INTENTS_ALONE: Final = re.compile(r"\b(?:why|who|what|when|where|how|which|whether)\b")
 
 
 #: Somebody else is made to do it: a name, or any word that says nothing of cards.
@@ -305,14 +306,14 @@ def _asked(said: str, *, is_question: bool) -> tuple[str, str]:
         return "", ""
     if not (_is_asked(said, is_question=is_question) or (not is_question and _gives_the_value(said, intent))):
         return "", ""
-    if not _is_all_used(said, request) or speaks_against_within(said, intent):
+    if not _is_all_used(said, request) or speaks_against_within(said, intent) or has_a_slip(said):
         return "", ""
     return intent, request
 
 
 def _is_asked(said: str, *, is_question: bool) -> bool:
     bare = _MAY_SAY_I.sub(" ", said)
-    if _DOER.search(bare):
+    if _DOER.search(bare) or somebody_does(bare):
         return False
     if _ASKS.search(said):
         return True

@@ -15,7 +15,7 @@ from bot.intents.readings.context import Context
 from bot.intents.readings.declared_phrases import read_declared_phrase
 from bot.intents.readings.follow_ups import read_follow_up
 from bot.intents.readings.lookups import read_lookup, read_lookup_as
-from bot.intents.readings.misspelt_verbs import read_misspelt_verb
+from bot.intents.readings.misspelt_verbs import has_a_slip, read_misspelt_verb
 from bot.intents.readings.other_networks import with_other_network
 from bot.intents.readings.slot_checks import is_today
 from bot.intents.readings.slot_values import NO_MARKUP, REQUIRED, first_load, plain, values_of
@@ -28,6 +28,7 @@ __all__ = [
     "Context",
     "card_by_a_common_word",
     "first_load",
+    "has_a_slip",
     "is_today",
     "one_card",
     "plain",

@@ -24,7 +24,7 @@ _READ_WORDS: Final = (
     "approvals", "address", "addresses", "cards", "spending",
 )  # fmt: skip
 _KNOWN: Final = word_set(
-    "black clock flock lose loses loose those close closed glass class leads leaf lead road"
+    "black clock flock lose loses loose those close closed glass class leads leaf lead road roads lot lots log old"
     " load loan loads clocks slot floats"
     " flat bloat gloat fleet feed feels feet flees free freezer frees alert approval"
     " declare decline order older border other"
@@ -52,14 +52,28 @@ def read_misspelt_verb(bare: str, clause: Clause, context: Context) -> Reading |
     return None
 
 
+def has_a_slip(said: str) -> bool:
+    """Is a word of a masked stretch a slip away from an action, and no other form of it?"""
+    words = re.findall(r"(?<!§)\b[a-z]{3,}\b", said)
+    return any(
+        word not in (f"{near}s", f"{near.removesuffix('e')}ed")
+        for word in words
+        for near in _all_near(word, _ACTION_WORDS)
+    )
+
+
 def _near(word: str, words: tuple[str, ...]) -> str:
     """The one word that is a slip away, or empty."""
+    found = _all_near(word, words)
+    return found[0] if len(found) == 1 else ""
+
+
+def _all_near(word: str, words: tuple[str, ...]) -> list[str]:
     from rapidfuzz.distance import OSA
 
     if word in _KNOWN or word in words:
-        return ""
-    found = [w for w in words if OSA.distance(word, w, score_cutoff=1) <= 1]
-    return found[0] if len(found) == 1 else ""
+        return []
+    return [w for w in words if OSA.distance(word, w, score_cutoff=1) <= 1]
 
 
 def _offer(corrected: str, clause: Clause, context: Context) -> Reading | None:

@@ -14,6 +14,7 @@ from bot.intents.readings import Context
 from bot.intents.recognition import spaced
 from bot.intents.requests.against import ANY_CARD, HARMLESS, IS_OVER, WANTS_LESS
 from bot.intents.requests.around import introduces, speaks_against_from_around
+from bot.intents.requests.doers import somebody_does_it
 from bot.intents.requests.for_good import is_for_a_while, is_for_good
 from bot.intents.requests.not_yet_said import is_not_asked_for
 from bot.intents.requests.only_asks import only_asks
@@ -453,6 +454,7 @@ def stays_closed(reading: Reading, context: Context, *, apart: bool = False) -> 
         return True
     if (
         (_speaks_somebody_else(text) and reading.intent != "order_card")
+        or somebody_does_it(text, reading.intent)
         or _is_addressed(context)
         or only_asks(context.found.masked, reading.intent)
     ):

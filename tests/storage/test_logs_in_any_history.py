@@ -317,3 +317,36 @@ async def test_after_a_full_disk_it_starts_again_once_there_is_room() -> None:
 
         assert await _why_not(db) == ""
         assert _entries(db)
+
+
+def _a_row_that_no_column_takes(other: sqlite3.Connection) -> None:
+    other.execute("PRAGMA ignore_check_constraints=ON")
+    columns = [row[1] for row in other.execute("PRAGMA table_info(request)") if row[3] or row[5]]
+    marks = ",".join("?" * len(columns))
+    other.execute(f"INSERT INTO request ({','.join(columns)}) VALUES ({marks})", ["1"] * len(columns))
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda other: other.execute("CREATE TABLE mine (x)"),
+        lambda other: other.execute("DELETE FROM audit_head"),
+        _a_row_that_no_column_takes,
+    ],
+    ids=["a table", "no end of the log", "a row that no column takes"],
+)
+async def test_what_somebody_else_wrote_and_left_in_the_log_makes_it_no_other_files(
+    db: Path, write: Callable[[sqlite3.Connection], object]
+) -> None:
+    """What they wrote is found by other means, if it is wrong."""
+    store = await Store.open(url_of(db), vault=VAULT, clock=SystemClock())
+    await _work(store, Random(1))
+    await store.close()
+    with closing(sqlite3.connect(db)) as other:
+        write(other)
+        other.commit()
+        files = _files(db)
+    assert files[1]
+    _write(db, *files)
+
+    assert await _why_not(db) == ""

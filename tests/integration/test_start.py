@@ -15,6 +15,7 @@ MOST_TIMES_BOLT = 5.6
 ROUNDS = 3
 
 
+@pytest.mark.timed
 @pytest.mark.timeout(300)  # the first round compiles all that is imported
 def test_the_bot_is_imported_in_few_times_what_bolt_takes(tmp_path: Path) -> None:
     environ = {**os.environ, "PYTHONPYCACHEPREFIX": str(tmp_path), "PYTHONDONTWRITEBYTECODE": ""}

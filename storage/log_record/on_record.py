@@ -94,7 +94,10 @@ async def _require_counted(tx: Tx, before: LogFacts) -> None:
     count: counted.Count
     for count in tx.counted:
         if count.debits is not None and count.debits != before.debits:
-            raise Stale("Another process has just found debits that nobody here knows. Try again.")
+            raise Stale(
+                "A debit that no request explains was found in the ledger just now, and it counts towards the limits."
+                " Nothing was recorded. Try again."
+            )
         if not counted.wrong(count, count.rows, before.counted, but=own):
             continue
         # On PostgreSQL others may have gone on since it was counted.

@@ -48,13 +48,11 @@ class Held:
         return self.state is State.APPROVED
 
 
-async def due(
-    tx: Tx, *, unsent_due_by: datetime, due_before: datetime, later_than: datetime | None = None
-) -> list[Held]:
+async def due(tx: Tx, *, unsent_due_by: datetime, due_before: datetime, later_than: datetime) -> list[Held]:
     """Requests that somebody holds now: those not sent so far that were due by `unsent_due_by`, and those sent that
     were due before `due_before`; and those that are due after `later_than`, or never. A batch is not among them, as its
     rows are sent."""
-    given = {"unsent_due_by": unsent_due_by, "due_before": due_before, "later_than": later_than or tx.now}
+    given = {"unsent_due_by": unsent_due_by, "due_before": due_before, "later_than": later_than}
     found = await tx.run(_due(tx.is_postgres), {**given, **tx.times})
     return [
         Held(

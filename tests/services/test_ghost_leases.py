@@ -155,7 +155,7 @@ async def test_a_request_that_a_dying_process_took_up_after_a_downtime_is_no_gho
         look = ghost_leases.Look(world.core)
         async with world.store.read() as tx:
             due_before = tx.now - ghost_leases.HELD_AFTER
-            found = await held.due(tx, unsent_due_by=due_before, due_before=due_before)
+            found = await held.due(tx, unsent_due_by=due_before, due_before=due_before, later_than=tx.now)
             assert {one.id for one in found} == {request.id}
 
         for _ in range(4):

@@ -206,7 +206,7 @@ async def test_stops_that_follow_each_other_have_one_anchor(world: World, tmp_pa
     for request in requests:
         await _cancel(world, request)
 
-    await eventually("it is told", lambda: not world.core.anchors.due.is_set(), within_s=3)
+    await eventually("an anchor has it", lambda: not world.core.anchors.due.is_set(), within_s=3)
     loop.cancel()
     assert len((tmp_path / "anchors").read_text().splitlines()) - before in (1, 2)
 

@@ -146,14 +146,15 @@ def _dated(first: str, last: str, today: date, zone: ZoneInfo, text: str) -> Per
     if begins > today:
         raise InvalidInput("period", f"{first} is still to come. Look-ups go back, not ahead.")
     after = min(ends, today) + _DAY
-    return _days(begins, after, zone, text, longest=max(LONGEST, _of_a_quarter(begins, after)))
+    # Nobody wants ninety days of a whole quarter.
+    longest = max(LONGEST, after - begins) if _is_a_quarter(begins, after) else LONGEST
+    return _days(begins, after, zone, text, longest=longest)
 
 
-def _of_a_quarter(first: date, after: date) -> timedelta:
-    """All of three whole months, which nobody wants ninety days of; else nothing."""
+def _is_a_quarter(first: date, after: date) -> bool:
+    """Are these days all of a quarter of the calendar? `after` is the first behind them."""
     months = (after.year - first.year) * 12 + after.month - first.month
-    is_one = first.day == after.day == 1 and months == _QUARTER and first.month % _QUARTER == 1
-    return after - first if is_one else timedelta(0)
+    return first.day == after.day == 1 and months == _QUARTER and first.month % _QUARTER == 1
 
 
 def _days(first: date, after: date, zone: ZoneInfo, text: str, *, longest: timedelta = LONGEST) -> Period:

@@ -28,6 +28,7 @@ MONTH: Final = (
 WEEKDAY: Final = (
     r"mon(?:day)?|tue(?:s(?:day)?)?|wed(?:nesday)?|thu(?:rs?(?:day)?)?|fri(?:day)?|sat(?:urday)?|sun(?:day)?"
 )
+_QUARTER: Final = 3  # months
 _TH: Final = r"(?:st|nd|rd|th)"
 
 #: Tried in this order at each place; the first that fits is taken.
@@ -144,11 +145,12 @@ class Period:
     @property
     def is_a_quarter(self) -> bool:
         """All of a quarter of the calendar, and nothing beside it."""
-        noon = datetime(self.last_day.year, self.last_day.month, self.last_day.day, 12)  # noqa: DTZ001 - a day of theirs
-        following = Calendar(noon + timedelta(days=1))
-        return (
-            Calendar(noon).quarter() == (self.since, self.until) and following.quarter()[0] == following.today
-        )
+        if isinstance(self.since, datetime) or isinstance(self.until, datetime) or self.since is None:
+            return False
+        # As `bot.domain.time.periods` has it, which would draw the clock into a process that only parses.
+        after = self.until + timedelta(days=1)
+        months = (after.year - self.since.year) * 12 + after.month - self.since.month
+        return self.since.day == after.day == 1 and months == _QUARTER and self.since.month % _QUARTER == 1
 
     def as_slots(self) -> dict[str, str]:
         """ISO dates; hours as `YYYY-MM-DDTHH:MM`."""

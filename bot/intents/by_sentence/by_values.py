@@ -18,7 +18,7 @@ from bot.intents.extraction import Found
 from bot.intents.model import Reading
 from bot.intents.plain_text import word_set
 from bot.intents.readings import has_a_slip
-from bot.intents.requests import somebody_does
+from bot.intents.recognition import somebody_does
 
 _SIGN: Final = re.compile(r"§([a-z])\d+§")
 _JOINT: Final = re.compile(

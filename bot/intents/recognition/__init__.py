@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 from bot.intents.recognition.action_verbs import A, C, Frame, frame_of, strip_lead
+from bot.intents.recognition.doers import somebody_does, somebody_does_it
 from bot.intents.recognition.lookup_intents import (
     DECIDES,
     DECISION,
@@ -52,6 +53,8 @@ __all__ = [
     "lookup_intent_of",
     "person_of",
     "read_what_if",
+    "somebody_does",
+    "somebody_does_it",
     "spaced",
     "status_of",
     "strip_lead",

@@ -16,7 +16,6 @@ from bot.intents.readings import Context
 from bot.intents.requests.against import LONGEST, asks_for_two, speaks_against
 from bot.intents.requests.around import introduces
 from bot.intents.requests.background import Apart, is_only_background, request_apart, with_card_of_the_tale
-from bot.intents.requests.doers import somebody_does
 from bot.intents.requests.explained_requests import read_explained_request
 from bot.intents.requests.last_look import (
     is_bare_comma,
@@ -70,7 +69,6 @@ __all__ = [
     "may_tell_a_state",
     "read_request",
     "request_apart",
-    "somebody_does",
     "speaks_against",
     "stays_closed",
     "with_card_of_the_tale",

@@ -11,10 +11,9 @@ from typing import Final
 
 from bot.intents.model import Reading
 from bot.intents.readings import Context
-from bot.intents.recognition import spaced
+from bot.intents.recognition import somebody_does_it, spaced
 from bot.intents.requests.against import ANY_CARD, HARMLESS, IS_OVER, WANTS_LESS
 from bot.intents.requests.around import introduces, speaks_against_from_around
-from bot.intents.requests.doers import somebody_does_it
 from bot.intents.requests.for_good import is_for_a_while, is_for_good
 from bot.intents.requests.not_yet_said import is_not_asked_for
 from bot.intents.requests.only_asks import only_asks

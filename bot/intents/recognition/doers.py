@@ -17,7 +17,8 @@ _OF_STATES: Final = word_set(
 )
 _OF_VALUES: Final = word_set(
     """
-    raise lower set change update put bump cut reduce increase decrease drop bring switch move swap replace register enter save make adjust edit correct
+    raise lower set change update put bump cut reduce increase decrease drop bring switch move swap replace
+    register enter save make adjust edit correct
     fix cap limit alter modify push take give
     """
 )
@@ -42,7 +43,8 @@ _PAST: Final = {
     "withdraw": "withdrew|withdrawn",
 }
 _WILL: Final = (
-    r"(?:will|would|should|shall|can|could|may|might|must|(?:ought|has|have|had|needs?|wants?|wanted|likes?|plans?|intends?|promised"
+    r"(?:will|would|should|shall|can|could|may|might|must|(?:ought|has|have|had|needs?|wants?|wanted|likes?|plans?|intends?"
+    r"|promised"
     r"|(?:is|are) going|(?:is|are) about|tried|tries|forgot) to)"
 )
 #: Whose last letter is doubled before an ending.
@@ -50,11 +52,16 @@ _DOUBLED: Final = frozenset({"cap", "cut", "drop", "put", "set", "stop", "submit
 #: What begins no name: those that ask, that lead on, and what a request is about.
 _NO_NAME: Final = word_set(
     """
-    please pls plz kindly you i we it its this that there here he she they who what how why where when if as because since and or but so then also now
-    just only well ok okay yes no not never do don't dont can could would will should may might must shall need needs want wants like let let's lets hi
-    hello hey hiya morning afternoon evening team all folks guys everyone thanks thx cheers sorry fyi asap urgent today tomorrow quick one mate dear
-    good card cards of for from on onto to in into at by with per a an the our my his her their your new old current markup limit limits fee fees rate
-    percent number phone mobile cell sim line code codes sms mail email amount sum money balance spend spending cap ceiling max maximum daily weekly
+    please pls plz kindly you i we it its this that there here he she they who what how why where when if as
+    because since and or but so then also now
+    just only well ok okay yes no not never do don't dont can could would will should may might must shall need
+    needs want wants like let let's lets hi
+    hello hey hiya morning afternoon evening team all folks guys everyone thanks thx cheers sorry fyi asap
+    urgent today tomorrow quick one mate dear
+    good card cards of for from on onto to in into at by with per a an the our my his her their your new old
+    current markup limit limits fee fees rate
+    percent number phone mobile cell sim line code codes sms mail email amount sum money balance spend spending
+    cap ceiling max maximum daily weekly
     monthly day week month purchase transaction per request requests get keep long story short is are was were
     """
 )
@@ -90,6 +97,7 @@ def _somebody(verbs: frozenset[str]) -> re.Pattern[str]:
         r"(?:^|(?<![.!?;\n])[.!?;\n]++)\W{0,9}+(?:(?:hi|hello|hey|morning|so|and|ok|okay|well|also|then|but)\b[\s,!]*)*"
         rf"(?:(?:{within}){{0,2}}{name}(?:(?:{within})*{name}){{0,3}})"
         rf"(?:(?:{_WILL})\s+(?:(?:now|just|already|only|please)\s+)?(?:{'|'.join(sorted(verbs))})"
-        rf"|(?:(?:has|have|had|is|are|was|were)\s+)?(?:(?:now|just|already|only)\s+)?(?:{done}|{does}|modifies|{doing}))\b"
+        r"|(?:(?:has|have|had|is|are|was|were)\s+)?(?:(?:now|just|already|only)\s+)?"
+        rf"(?:{done}|{does}|modifies|{doing}))\b"
         r"(?=[^.!?;\n]*§[acth])"
     )

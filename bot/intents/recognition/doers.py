@@ -99,5 +99,6 @@ def _somebody(verbs: frozenset[str]) -> re.Pattern[str]:
         rf"(?:(?:{_WILL})\s+(?:(?:now|just|already|only|please)\s+)?(?:{'|'.join(sorted(verbs))})"
         r"|(?:(?:has|have|had|is|are|was|were)\s+)?(?:(?:now|just|already|only)\s+)?"
         rf"(?:{done}|{does}|modifies|{doing}))\b"
-        r"(?=[^.!?;\n]*§[acth])"
+        # What is asked for behind a "please" is ours to do: `her kid dropped the phone please change the number on ...`
+        r"(?=(?:(?!\b(?:please|pls|plz|kindly)\b)[^.!?;\n])*§[acth])"
     )

@@ -125,11 +125,10 @@ def test_the_caches_of_a_database_leave_room_for_the_others_within_64_mb() -> No
 
 
 def test_what_is_remembered_of_calls_has_a_bound_or_few_arguments() -> None:
-    """`@cache` is for what has no arguments, or for statements by their form: flags, tables, names of conditions,
-    two sets of verbs, and how many locks there are to take."""
+    """`@cache` is for what has no arguments, or for statements by their form: flags, tables, names of conditions, and
+    how many locks there are to take."""
     by_form = {
-        "bot/config/file.py", "bot/intents/recognition/doers.py", "bot/operations/__init__.py",
-        "handlers/views/chart_picture.py",
+        "bot/config/file.py", "bot/operations/__init__.py", "handlers/views/chart_picture.py",
         "storage/cards/cards.py", "storage/events/ingest.py", "storage/master_keys.py", "storage/messages/outbox.py",
         "storage/migrate.py", "storage/operators/leases.py",
         "storage/protection/signed_rows.py", "storage/protection/unreadable_rows.py",

@@ -27,10 +27,8 @@ _OF_MONEY: Final = word_set(
 )
 _ALL: Final = _OF_STATES | _OF_VALUES | _OF_MONEY
 #: By kinds of requests of which the whole message is read so, by any reader: its verbs.
-_READ_OUTWARD: Final = {
-    **dict.fromkeys(("set_markup", "set_limits", "change_phone"), _ALL),
-    **dict.fromkeys(("freeze_card", "unfreeze_card", "close_card"), _OF_STATES),
-}
+_OF_VALUES_READ: Final = frozenset({"set_markup", "set_limits", "change_phone"})
+_OF_STATES_READ: Final = frozenset({"freeze_card", "unfreeze_card", "close_card"})
 _PAST: Final = {
     **{word: word for word in ("set", "put", "cut")},
     "bring": "brought",
@@ -69,12 +67,14 @@ _NO_NAME: Final = word_set(
 
 def somebody_does(said: str) -> bool:
     """Does a sentence of a masked text, or a stretch of one, begin with who else does what it is about?"""
-    return _somebody(_ALL).search(said) is not None
+    return _does_any().search(said) is not None
 
 
 def somebody_does_it(text: str, intent: str) -> bool:
     """Does a sentence of a whole masked message begin with who else does what this request is?"""
-    return intent in _READ_OUTWARD and _somebody(_READ_OUTWARD[intent]).search(text) is not None
+    if intent in _OF_VALUES_READ:
+        return somebody_does(text)
+    return intent in _OF_STATES_READ and _freezes_or_closes().search(text) is not None
 
 
 def _ending(verb: str, ending: str) -> str:
@@ -87,6 +87,15 @@ def _ending(verb: str, ending: str) -> str:
 
 
 @cache
+def _does_any() -> re.Pattern[str]:
+    return _somebody(_ALL)
+
+
+@cache
+def _freezes_or_closes() -> re.Pattern[str]:
+    return _somebody(_OF_STATES)
+
+
 def _somebody(verbs: frozenset[str]) -> re.Pattern[str]:
     name = rf"(?!(?:{'|'.join(map(re.escape, sorted(_NO_NAME | _ALL)))})(?![\w'’]))[a-z][a-z'’.-]*\s+"
     within = r"(?:the|our|my|his|her|their|and|of|on|is|another|a)\s+"

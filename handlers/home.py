@@ -41,7 +41,7 @@ async def _open(turn: Turn) -> None:
     """At once as the database has it; then the float is read, and it is drawn again where that showed more."""
     core, slack_id = turn.core, turn.user
     try:
-        await people.require_member(core, slack_id, action="home", within_s=people.ANSWERED_WITHIN_S)
+        await people.require_reader(core, slack_id, action="home")
     except NotAllowed as refusal:
         await turn.client.views_publish(user_id=slack_id, view=views.closed(str(refusal)))
         return

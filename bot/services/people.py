@@ -184,6 +184,11 @@ async def require_member(
         return await member(core, slack_id, within_s=within_s)
 
 
+async def require_reader(core: Core, slack_id: str, *, action: str = "lookup") -> Actor:
+    """As `require_member`, for who is only answered: their look may be some seconds old."""
+    return await require_member(core, slack_id, action=action, within_s=ANSWERED_WITHIN_S)
+
+
 async def require_requester(core: Core, slack_id: str, *, action: str, within_s: float = 0) -> Actor:
     """A full member who may ask: anybody, unless `people.requesters` names some."""
     actor = await require_member(core, slack_id, action=action, within_s=within_s)

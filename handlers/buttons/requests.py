@@ -112,7 +112,7 @@ async def _details(turn: Turn, request_id: str, version: int) -> None:
 
 
 async def _show_details(turn: Turn, view_id: str, request_id: str) -> None:
-    await people.require_member(turn.core, turn.user, action="lookup", within_s=people.ANSWERED_WITHIN_S)
+    await people.require_reader(turn.core, turn.user)
     view = replies.request_modal(await request_lookups.request_view(turn.core, request_id))
     await turn.client.views_update(view_id=view_id, view=view)
 

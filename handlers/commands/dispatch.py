@@ -28,7 +28,7 @@ async def answer(turn: Turn, asked: Command) -> Block:
         return await _not_understood(turn, asked, str(wrong))
     if found is not None:
         return found
-    await people.require_member(turn.core, turn.user, action="lookup", within_s=people.ANSWERED_WITHIN_S)
+    await people.require_reader(turn.core, turn.user)
     if _is_for_help(asked):
         return await _help(turn.core, turn.user, asked)
     return await _not_understood(turn, asked)
@@ -47,18 +47,14 @@ async def _looked_up(turn: Turn, asked: Command) -> Block | None:
     look_up = LOOK_UPS.get((asked.command, asked.subcommand))
     if look_up is None:
         return None
-    actor = await people.require_member(
-        turn.core, turn.user, action="lookup", within_s=people.ANSWERED_WITHIN_S
-    )
+    actor = await people.require_reader(turn.core, turn.user)
     found = await look_up.answer(Asking.of(turn, actor, asked))
     return replies.with_share(found, asked.text) if look_up.shared else found
 
 
 async def shared(turn: Turn, asked: Command) -> Block:
     """The same look-up for a channel, asked again now, with the name of who shares it."""
-    actor = await people.require_member(
-        turn.core, turn.user, action="lookup.share", within_s=people.ANSWERED_WITHIN_S
-    )
+    actor = await people.require_reader(turn.core, turn.user, action="lookup.share")
     look_up = LOOK_UPS.get((asked.command, asked.subcommand))
     if look_up is None or not look_up.shared:
         raise NotFound("This answer is for you alone and cannot be shared.")
@@ -71,7 +67,7 @@ async def require_asker(core: Core, slack_id: str) -> None:
 
 async def cancel_button(core: Core, slack_id: str, request_id: str) -> Block:
     """A request's cancellation said in a message: the button that asks once more."""
-    await people.require_member(core, slack_id, action="lookup", within_s=people.ANSWERED_WITHIN_S)
+    await people.require_reader(core, slack_id)
     return replies.cancel((await request_lookups.request_view(core, request_id)).request)
 
 

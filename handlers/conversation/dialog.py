@@ -64,9 +64,7 @@ def _what_if(turn: Turn, text: str) -> Command | None:
 
 async def received_message(turn: Turn, text: str) -> ReceivedMessage:
     """Raises NotAllowed for those who may use nothing."""
-    actor = await people.require_member(
-        turn.core, turn.user, action="lookup", within_s=people.ANSWERED_WITHIN_S
-    )
+    actor = await people.require_reader(turn.core, turn.user)
     event = turn.event
     root = str(event.get("thread_ts") or event.get("ts") or "")
     return ReceivedMessage(
@@ -136,7 +134,7 @@ def _asking(turn: Turn, question: Question) -> blocks.Block:
 
 async def suggest(turn: Turn) -> None:
     """The Messages tab was opened: what this person may say, where the workspace shows it."""
-    await people.require_member(turn.core, turn.user, action="lookup", within_s=people.ANSWERED_WITHIN_S)
+    await people.require_reader(turn.core, turn.user)
     uses = await dispatch.uses_of(turn.core, turn.user)
     prompts = agent.prompts(may_ask=uses.may_ask, may_decide=uses.may_decide)
     await turn.deps.agent.suggest(turn.client, turn.channel, prompts)
@@ -177,9 +175,7 @@ async def _pick(turn: Turn, value: str) -> None:
     """An answer that was offered is taken as if it had been typed."""
     stamp, number = _numbered(value)
     dialog, text = await pressed.picked(turn.core, stamp, number, turn.user)
-    actor = await people.require_member(
-        turn.core, turn.user, action="lookup", within_s=people.ANSWERED_WITHIN_S
-    )
+    actor = await people.require_reader(turn.core, turn.user)
     said = ReceivedMessage(dialog.place, actor, text, is_pick=True)
     steps, _ = await conversation.respond(turn.core, said, turn.deps.reader)
     await _tell_all(turn, steps, actor)
@@ -194,9 +190,7 @@ async def _review(turn: Turn, value: str) -> None:
 
 
 async def _switch(turn: Turn, value: str) -> None:
-    actor = await people.require_member(
-        turn.core, turn.user, action="lookup", within_s=people.ANSWERED_WITHIN_S
-    )
+    actor = await people.require_reader(turn.core, turn.user)
     said = ReceivedMessage(Place(team_of(turn), turn.channel, "", turn.user), actor, "")
     await _tell_all(turn, await pressed.switch(turn.core, value, said), actor)
 
@@ -213,9 +207,7 @@ async def _forget(turn: Turn, value: str) -> None:
 async def _look(turn: Turn, value: str) -> None:
     """What was proposed is shown."""
     stamp, number = _numbered(value)
-    actor = await people.require_member(
-        turn.core, turn.user, action="lookup", within_s=people.ANSWERED_WITHIN_S
-    )
+    actor = await people.require_reader(turn.core, turn.user)
     said = ReceivedMessage(Place(team_of(turn), turn.channel, "", turn.user), actor, "")
     await _tell_all(turn, await pressed.look(turn.core, stamp, number, said, turn.deps.reader), actor)
 
@@ -252,9 +244,7 @@ async def ask_about(turn: Turn) -> None:
 
 async def _about(turn: Turn) -> None:
     message = turn.body.get("message") or {}
-    actor = await people.require_member(
-        turn.core, turn.user, action="lookup", within_s=people.ANSWERED_WITHIN_S
-    )
+    actor = await people.require_reader(turn.core, turn.user)
     is_own = message.get("user") == turn.user and not message.get("bot_id")
     root = str(message.get("thread_ts") or message.get("ts") or "")
     said = ReceivedMessage(

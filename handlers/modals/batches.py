@@ -176,7 +176,7 @@ async def rows(turn: Turn, request_id: str, version: int) -> None:
 
 
 async def _show_rows(turn: Turn, view_id: str, request_id: str, page: int = 1) -> None:
-    await people.require_member(turn.core, turn.user, action="lookup", within_s=people.ANSWERED_WITHIN_S)
+    await people.require_reader(turn.core, turn.user)
     view = await request_lookups.request_view(turn.core, request_id)
     if view.batch is None:
         raise NotFound(f"{request_id} has no rows.")

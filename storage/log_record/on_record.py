@@ -68,6 +68,7 @@ async def require_fits(tx: Tx) -> None:
     if tx.reports_loss or not tx.appended:
         return
     before = await _before(tx)
+    _keep(tx, before)  # others have committed it: who tries again after `Stale` has read it
     known, was = dict(before.open), dict(tx.was)
     for entry in tx.appended:
         _require_asked(tx, before, entry)

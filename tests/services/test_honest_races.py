@@ -10,18 +10,22 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import suppress
 from dataclasses import replace
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from bot.domain.errors import Stale
+from bot.domain.errors import OverLimit, Stale
+from bot.domain.people import Limits
 from bot.domain.requests import Request, State
 from bot.services import execution
 from bot.services.execution import outcome_writer, try_now
 from bot.services.operators import deep_check, key_change
 from bot.services.requests import approvals, lifecycle
 from storage.log_record import on_record
+from storage.log_record.debits import OrphanDebit
+from storage.operators import safe_mode
 from storage.requests import attempts, requests
 from storage.store import Store
 from storage.vault import Keyring, Vault, new_master
@@ -29,7 +33,7 @@ from tests.services.bulk_requests import a_list, ask_bulk
 from tests.services.outcome_steps import TOPUP, open_alerts, processor, status
 from tests.services.test_keys_too_old import as_a_copy
 from tests.support.databases import BACKENDS
-from tests.support.world import ALICE, CAROL, MASTER, World, a_world
+from tests.support.world import ALICE, CAROL, MASTER, World, a_policy, a_world
 from tests.thief.edits import opened
 from tests.thief.programme import place_of
 
@@ -210,3 +214,36 @@ async def test_an_answer_that_comes_late_during_it_accuses_nobody(
 
     assert is_late.is_set()
     assert found == key_change.SignedAgain(1)
+
+
+@pytest.mark.parametrize("url", ["postgresql"], indirect=True)
+async def test_a_debit_that_another_process_finds_while_limits_are_counted_counts_in_them(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.rebuild(
+        policy=replace(a_policy(), kinds={}, limits=Limits(total_usd=Decimal(100)), version="limits")
+    )
+    request = await world.top_up("60", approved=False)
+    url = world.store.database.url.render_as_string(hide_password=False)
+    other = await Store.open(url, vault=Vault(Keyring.parse(MASTER)), clock=world.clock, exclusive=False)
+    lost = OrphanDebit("main", "elsewhere", Decimal(-70), "TOPUP", None, world.clock.now(), world.clock.now())
+    counted = requests.grants
+
+    async def and_then_one_is_found(tx: Any, *given: Any, **named: Any) -> Any:
+        found = await counted(tx, *given, **named)
+        if tx.writes:
+            monkeypatch.setattr(requests, "grants", counted)
+            async with other.begin() as tx_of_other:
+                await safe_mode.add_orphans(tx_of_other, [lost])
+        return found
+
+    monkeypatch.setattr(requests, "grants", and_then_one_is_found)
+    try:
+        with pytest.raises(Stale, match="A debit that no request explains was found in the ledger just now"):
+            await world.approve(request)
+        with pytest.raises(OverLimit):
+            await world.approve(request)
+    finally:
+        await other.close()
+    assert (await world.request(request.id)).state is State.PENDING
+    await nobody_is_accused(world)

@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 from sqlalchemy import func, select
@@ -18,8 +19,11 @@ from bot.services import audit, audit_anchors
 from bot.services.anchor_places import AnchorPlaces
 from bot.services.operators import draft_only, pausing
 from bot.services.requests import approvals, batch_submission, lifecycle
+from storage import audit as audit_rows
 from storage import tables as t
+from storage.errors import DatabaseUnreachable
 from storage.maintenance import back_up
+from storage.transaction import Tx
 from tests.services.bulk_requests import rows_of
 from tests.services.outcome_steps import TOPUP, Fault, execute, processor, status
 from tests.storage.restores import VAULT, put_in_place, restart_on
@@ -229,3 +233,28 @@ async def test_a_place_that_was_away_gets_the_anchor_when_it_is_back(
     await eventually("nothing is behind", lambda: not world.core.anchors.behind)
     loop.cancel()
     assert away.read_text() == (tmp_path / "anchors").read_text()
+
+
+async def test_a_stop_whose_anchor_could_not_be_made_has_it_when_the_database_answers_again(
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    request = await approved(world)
+    await _cancel(world, request)
+    with monkeypatch.context() as patched:
+        patched.setattr(audit_rows, "anchor", _unreachable)
+        with pytest.raises(DatabaseUnreachable):
+            await audit_anchors.drop(world.core)
+
+    loop = asyncio.create_task(audit_anchors.drop_at_stops(world.core))
+
+    async def is_out() -> bool:
+        async with world.store.read() as tx:
+            end = await audit_rows.head(tx)
+        return [one.seq for one in await world.core.anchors.read()][-1:] == [end.seq]
+
+    await eventually("an anchor has it", is_out, within_s=3)
+    loop.cancel()
+
+
+async def _unreachable(tx: Tx) -> NoReturn:
+    raise DatabaseUnreachable("It does not answer.")

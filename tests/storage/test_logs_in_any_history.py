@@ -10,7 +10,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import closing, suppress
 from pathlib import Path
 from random import Random
@@ -24,8 +24,10 @@ from storage.errors import DatabaseUnreachable
 from storage.store import Store
 from tests.storage.restores import VAULT
 from tests.storage.test_misplaced_file import _entries
+from tests.support import hot_writes
 from tests.support.databases import migrated_file
 from tests.support.disks import a_small_disk, mount
+from tests.support.world import World, a_world
 
 REPOSITORY = Path(__file__).parents[2]
 
@@ -350,3 +352,18 @@ async def test_what_somebody_else_wrote_and_left_in_the_log_makes_it_no_other_fi
     _write(db, *files)
 
     assert await _why_not(db) == ""
+
+
+@pytest.mark.parametrize("write", [hot_writes.life_of_a_request, hot_writes.events, hot_writes.new_cards])
+async def test_whatever_changes_the_file_leaves_new_numbers_in_it(
+    tmp_path: Path, write: Callable[[World], Awaitable[None]]
+) -> None:
+    async with a_world(tmp_path) as world:
+        path = world.store.database.path
+        assert path is not None
+        with closing(sqlite3.connect(path)) as other:
+            (before,) = other.execute("PRAGMA user_version").fetchone()
+            await write(world)
+            (after,) = other.execute("PRAGMA user_version").fetchone()
+
+    assert after != before

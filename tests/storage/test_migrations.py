@@ -6,7 +6,7 @@ import random
 import shutil
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -179,6 +179,20 @@ async def test_the_sqlite_file_is_copied_before_an_upgrade(
     assert kept.execute("SELECT version_num FROM alembic_version").fetchall() == [(THIS,)]
     assert kept.execute("SELECT count(*) FROM meta").fetchall() == [(1,)]
     kept.close()
+    sqlite_files.drop(url)
+
+
+async def test_an_upgrade_leaves_new_numbers_in_the_file(
+    sqlite_files: Databases, next_revision: Path
+) -> None:
+    """By which a log of before it is known to be of another state of the file."""
+    url = sqlite_files.migrated()
+    with closing(sqlite3.connect(url.removeprefix("sqlite:///"))) as other:
+        before = other.execute("PRAGMA user_version").fetchone()
+
+        await migrate(url)
+
+        assert other.execute("PRAGMA user_version").fetchone() != before
     sqlite_files.drop(url)
 
 

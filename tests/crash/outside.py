@@ -3,6 +3,7 @@
 import asyncio
 import json
 import logging
+import random
 import sqlite3
 import time
 from collections.abc import AsyncIterator, Collection, Mapping
@@ -10,6 +11,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from sandbox.partner.accounts import accounts
 from sandbox.partner.calls import idempotency
@@ -20,6 +22,7 @@ from sandbox.partner.server import serve as serve_partner
 from sandbox.slack import Running as Slack
 from sandbox.slack import serve as serve_slack
 from sandbox.slack.control import workspace_admin
+from tests.crash.faulty_lines import Line, line
 from tests.crash.process import ROOT, BotProcess, open_process
 from tests.crash.shared_database import SharedDatabase
 from tests.crash.time_jumps import Leaps
@@ -71,9 +74,11 @@ class Outside:
     seeded: frozenset[str | None] = frozenset()
     # Where several bots share a database, not a file of one.
     shared: SharedDatabase | None = None
+    # Between the bot and the others, where they may be spoiled.
+    lines: list[Line] = field(default_factory=list)
     # Held while a person's click has to be answered with a window: Slack gives it three seconds.
     hands: asyncio.Lock = field(default_factory=asyncio.Lock)
-    # Of several bots: since when an approved request waits to be sent, and the longest wait, in real seconds.
+    # Where sending may take seconds: since when an approved request waits to be sent, and the longest wait.
     unsent_since: dict[str, float] = field(default_factory=dict)
     longest_unsent_s: float = 0.0
 
@@ -132,8 +137,9 @@ class Outside:
             await asyncio.sleep(max(pause_s, UNSENT_LEAP_EVERY_S) if self._some_are_unsent() else pause_s)
 
     def _some_are_unsent(self) -> bool:
-        """Does an approved request wait for one of several bots? How long each waits is kept."""
-        if self.shared is None:
+        """Does an approved request wait, where that may take seconds: for one of several bots, or for a line? How long
+        each waits is kept."""
+        if self.shared is None and not self.lines:
             return False
         now = time.monotonic()
         since = {row["id"]: self.unsent_since.get(row["id"], now) for row in self.rows(_UNSENT)}
@@ -178,11 +184,13 @@ async def outside(
     relay: Mapping[str, Any] | None = None,
     shared: SharedDatabase | None = None,
     jobs: Collection[str] = (),
+    spoils: random.Random | None = None,
 ) -> AsyncIterator[Outside]:
     """Everything but the bot, which `Outside.bot.start` starts. The database is new and migrated.
 
     `shared`: a migrated one on PostgreSQL, instead of a file. `config` is added to the bot's file; `relay` says where
     names lead, as `bot_under_test` reads it. `jobs`: what comes round on the bot's timers with `LeapingTimers.JOBS`.
+    `spoils`: chooses how the lines are spoiled that lead from the bot to all others; without it there are none.
     """
     async with AsyncExitStack() as stack:
         slack = await serve_slack(port=0, manifest_path=ROOT / "manifest.yml")
@@ -195,6 +203,8 @@ async def outside(
         key = default_key or world.tell_partner("keys", {"rate_limit_per_minute": PLENTY})["key"]
         world.shared = shared
         world.env = _settings(world, key, config)
+        if spoils is not None:
+            await _lead_through_lines(world, stack, spoils)
         world.seeded = frozenset(row["reference"] for row in world.truth()["ledger"])
         if shared is None:
             await migrated_file(world.database)
@@ -213,6 +223,22 @@ async def outside(
         world.bot = await open_process(order)
         stack.push_async_callback(world.bot.close)
         yield world
+
+
+async def _lead_through_lines(world: Outside, stack: AsyncExitStack, spoils: random.Random) -> None:
+    """The bot calls the others by these lines, and people go on without them."""
+    for name in ("COUNTERSIGN_PARTNER_URL", "SLACK_API_URL"):
+        url = urlsplit(world.env[name])
+        assert url.hostname is not None
+        assert url.port is not None
+        made = await stack.enter_async_context(line(name, (url.hostname, url.port), spoils))
+        world.env[name] = url._replace(netloc=f"127.0.0.1:{made.port}").geturl()
+        world.lines.append(made)
+    if world.shared is not None:
+        to = world.shared.listens_at()
+        made = await stack.enter_async_context(line("COUNTERSIGN_DATABASE_URL", to, spoils))
+        world.env[made.name] = world.shared.url_at(made.port)
+        world.lines.append(made)
 
 
 def _furnish(world: Outside) -> None:

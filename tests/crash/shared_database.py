@@ -42,6 +42,17 @@ class SharedDatabase:
             else:
                 return [{name: _as_text(value) for name, value in row.items()} for row in found]
 
+    def listens_at(self) -> tuple[str, int] | str:
+        """Host and port of its server, or the path of its socket."""
+        url = make_url(self.url)
+        host, port = url.host or str(url.query.get("host", "localhost")), url.port or 5432
+        return f"{host}/.s.PGSQL.{port}" if host.startswith("/") else (host, port)
+
+    def url_at(self, port: int) -> str:
+        """The same database, by a line of this machine."""
+        url = make_url(self.url).difference_update_query(["host", "port"]).set(host="127.0.0.1", port=port)
+        return url.render_as_string(hide_password=False)
+
     def cut_everybody_off(self) -> int:
         """End every connection to it, in the middle of whatever it does; how many there were."""
         return len(self._say("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s"))

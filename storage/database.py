@@ -184,13 +184,18 @@ class Database:
             return None
 
     def require_file(self) -> None:
-        """Raise `DatabaseMissing` where there is no SQLite file, with what to do."""
+        """Raise `DatabaseMissing` where there is no SQLite file, or an empty one beside what it held."""
+        if why := self.leads_nowhere() or self.left_behind():
+            raise DatabaseMissing(why)
         if self.path is not None and not self.path.exists():
-            raise DatabaseMissing(
-                self.leads_nowhere()
-                or self.left_behind()
-                or f"There is no database at {self.shown}. Run `countersign migrate` first."
-            )
+            raise DatabaseMissing(f"There is no database at {self.shown}. Run `countersign migrate` first.")
+
+    def is_begun(self) -> bool:
+        """Is there more than a name? SQLite takes a file without a byte for a new database, and deletes its log."""
+        try:
+            return self.path is None or self.path.stat().st_size > 0
+        except OSError:
+            return False
 
     def leads_nowhere(self) -> str:
         """That the path is a link to a file that is not there, with the fix; empty where it is not."""
@@ -206,22 +211,23 @@ class Database:
         return f"{leads} Nothing was started. Mount its disk, or correct the link."
 
     def left_behind(self) -> str:
-        """What lies beside an SQLite file that is missing, with what to do; empty where nothing does, or it is there.
+        """What lies beside an SQLite file that is missing or empty, with what to do; empty where nothing does.
 
         A log of changes holds what is in no other file, and SQLite deletes it where it finds a new file beside it.
         """
-        if self.path is None or self.path.exists():
+        if self.path is None or self.is_begun():
             return ""
+        nothing = f"{self.path} is empty" if self.path.exists() else f"There is no database at {self.path}"
         name = glob.escape(self.path.name)
         of_kept = sorted(self.path.parent.glob(f"{name}.kept-*"))
         if kept := self._kept():
             return (
-                f"There is no database at {self.path}, and it was deleted or moved while Countersign ran: what was open"
+                f"{nothing}, and it was deleted or moved while Countersign ran: what was open"
                 f" is kept as {kept[-1]}. Nothing was started. Rename that to {self.path} and start."
             )
         if of_kept:
             return (
-                f"There is no database at {self.path}, and it was deleted or moved while Countersign ran. Countersign"
+                f"{nothing}, and it was deleted or moved while Countersign ran. Countersign"
                 f" was killed while it kept what was open, so {of_kept[0]} is not whole. Nothing was started. Put the"
                 f" file back if it was moved, or restore the newest backup, and move {of_kept[0]} away."
             )
@@ -235,7 +241,7 @@ class Database:
         )
         if of_before:
             return (
-                f"There is no database at {self.path}, but {of_before[-1]}, which `countersign restore` replaced:"
+                f"{nothing}, but there is {of_before[-1]}, which `countersign restore` replaced:"
                 " it may have been killed before the backup was in place. Nothing was started. Restore again, or rename"
                 f" that, and its -wal file if there is one, to {self.path} and start."
             )
@@ -246,7 +252,7 @@ class Database:
         except OSError:
             return ""
         return (
-            f"There is no database at {self.path}, but its log {log}, with changes that are in no other file. Nothing"
+            f"{nothing}, but there is its log {log}, with changes that are in no other file. Nothing"
             f" was started. Put the database back to {self.path}, beside its log, and start."
         )
 
@@ -277,12 +283,14 @@ class Database:
         which several starters at once would trip over each other. Raises `DatabaseUnreachable` where it
         cannot be made, and `DatabaseMissing` where something of one that was there lies beside it.
         """
-        if self.path is None or self.path.exists():
+        if self.path is None or self.is_begun():
             return
         if why := self.leads_nowhere():
             raise DatabaseMissing(why)
         if why := self.left_behind():
             raise DatabaseMissing(f"{why} For a new, empty database move it away.")
+        if self.path.exists():
+            return
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             handle, fresh = tempfile.mkstemp(dir=self.path.parent, prefix=f".{self.path.name}.")

@@ -94,7 +94,7 @@ def _is_current(found: str | None, database: Database) -> bool:
 
 def _current(database: Database) -> str | None:
     """Look without a lock."""
-    if database.path is not None and not database.path.exists():
+    if not database.is_begun():
         return None
     if why := database.log_of_another():
         raise DatabaseUnreachable(why)

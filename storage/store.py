@@ -30,6 +30,7 @@ from storage.operators import leases
 from storage.protection import unreadable_rows, upgrades
 from storage.set_aside import SetAside, UnreadableRow
 from storage.sqlite import Misplaced, OpenFile, SqliteEngine
+from storage.sqlite_log import mark_change
 from storage.transaction import ChainMemory, Contradiction, Tx
 from storage.vault import Vault
 
@@ -451,6 +452,7 @@ def _optimize(connection: Connection) -> None:
     # All of it, as `PRAGMA optimize` alone leaves out what this connection has not asked for.
     connection.exec_driver_sql("ANALYZE")
     connection.exec_driver_sql("PRAGMA optimize")
+    mark_change(connection.exec_driver_sql)  # SQLite does not count what it writes itself
 
 
 def _engines(database: Database, file: OpenFile | None) -> tuple[Engine, Engine]:

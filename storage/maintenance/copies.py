@@ -394,7 +394,7 @@ def _belongs_to(owner: Path, path: Path, work: Path, *, keeps_mode: bool) -> Non
 
 
 def _empty_log(path: Path) -> None:
-    if path.exists():
+    if Database.parse(url_of(path)).is_begun():
         with closing(sqlite3.connect(path)) as connection:
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 

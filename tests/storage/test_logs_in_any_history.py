@@ -354,7 +354,13 @@ async def test_what_somebody_else_wrote_and_left_in_the_log_makes_it_no_other_fi
     assert await _why_not(db) == ""
 
 
-@pytest.mark.parametrize("write", [hot_writes.life_of_a_request, hot_writes.events, hot_writes.new_cards])
+async def optimize(world: World) -> None:
+    await world.store.optimize()
+
+
+@pytest.mark.parametrize(
+    "write", [hot_writes.life_of_a_request, hot_writes.events, hot_writes.new_cards, optimize]
+)
 async def test_whatever_changes_the_file_leaves_new_numbers_in_it(
     tmp_path: Path, write: Callable[[World], Awaitable[None]]
 ) -> None:

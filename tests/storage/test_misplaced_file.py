@@ -311,14 +311,17 @@ async def test_a_start_makes_no_empty_database_beside_one_that_was_deleted_and_k
     assert _entries(db) == ENTRIES
 
 
+@pytest.mark.parametrize("is_empty", [False, True], ids=["", "an empty file is there"])
 @pytest.mark.parametrize("has_lock", [True, False], ids=["", "without what it noted"])
 async def test_a_start_makes_nothing_beside_a_log_whose_database_is_gone(
-    tmp_path: Path, has_lock: bool
+    tmp_path: Path, has_lock: bool, is_empty: bool
 ) -> None:
     db = tmp_path / "bot.db"
     await migrated_file(db)
     await _killed(db)
     _moved_away(db)
+    if is_empty:  # a copy onto a full disk
+        db.touch()
     if not has_lock:  # as a version from before left it
         db.with_name("bot.db.lock").write_bytes(b"")
     before = _log(db).read_bytes()
@@ -327,12 +330,29 @@ async def test_a_start_makes_nothing_beside_a_log_whose_database_is_gone(
         await migrate(url_of(db))
     with pytest.raises(DatabaseMissing, match="in no other file"):
         await Store.open(url_of(db), vault=VAULT, clock=SystemClock())
-    assert not db.exists()
+    assert (db.stat().st_size == 0) if is_empty else not db.exists()
     assert _log(db).read_bytes() == before
 
     os.rename(db.with_name("newest"), db)
     await migrate(url_of(db))
     assert _entries(db) == 1
+
+
+async def test_a_restore_over_an_empty_file_keeps_the_log_beside_it(tmp_path: Path) -> None:
+    db = tmp_path / "bot.db"
+    await migrated_file(db)
+    store = await Store.open(url_of(db), vault=VAULT, clock=SystemClock())
+    await _entry(store)
+    await store.close()
+    shutil.copy(db, db.with_name("backup"))
+    await _killed(db)
+    before = _log(db).read_bytes()
+    db.write_bytes(b"")
+
+    _, replaced = await put_back(url_of(db), db.with_name("backup"), vault=VAULT, clock=SystemClock())
+
+    assert replaced is not None
+    assert _log(replaced).read_bytes() == before
 
 
 async def test_a_restore_folds_no_log_into_a_file_that_it_is_not_of(tmp_path: Path) -> None:

@@ -2,11 +2,12 @@
 
 import os
 import socket
-import subprocess
-import sys
 from pathlib import Path
+from subprocess import CompletedProcess
 
 import pytest
+
+from tests.support.inner_pytest import inner_pytest
 
 ROOT = Path(__file__).parents[2]
 
@@ -24,7 +25,7 @@ def test_loopback_is_open() -> None:
         socket.create_connection(server.getsockname(), timeout=1).close()
 
 
-def run_pytest(tmp_path: Path, reason: str, *, ci: str) -> subprocess.CompletedProcess[str]:
+def run_pytest(tmp_path: Path, reason: str, *, ci: str) -> CompletedProcess[str]:
     """Run a suite of one passing and one skipped test under the real conftest."""
     tests = tmp_path / "tests"
     tests.mkdir()
@@ -32,30 +33,28 @@ def run_pytest(tmp_path: Path, reason: str, *, ci: str) -> subprocess.CompletedP
     (tests / "test_two.py").write_text(
         f"import pytest\ndef test_a(): pass\ndef test_b(): pytest.skip({reason!r})\n"
     )
-    command = [sys.executable, "-m", "pytest", "-q", "-c", str(ROOT / "pyproject.toml"), str(tests)]
-    env = {**os.environ, "CI": ci}
-    return subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, timeout=50)
+    return inner_pytest(tmp_path, "-q", str(tests), env={**os.environ, "CI": ci})
 
 
 def test_a_suite_that_could_not_run_is_named_and_fails_in_ci(tmp_path: Path) -> None:
     done = run_pytest(tmp_path, "Chromium is not installed", ci="true")
 
     assert "1 x Chromium is not installed" in done.stdout
-    assert done.returncode == 1, done.stdout + done.stderr
+    assert done.returncode == 1, done.stdout
 
 
 def test_a_suite_that_could_not_run_is_named_and_passes_elsewhere(tmp_path: Path) -> None:
     done = run_pytest(tmp_path, "Chromium is not installed", ci="")
 
     assert "1 x Chromium is not installed" in done.stdout
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.returncode == 0, done.stdout
 
 
 def test_absent_sample_data_is_no_failure_in_ci(tmp_path: Path) -> None:
     done = run_pytest(tmp_path, "sample data ../shared/data/x is absent", ci="true")
 
     assert "1 x sample data" in done.stdout
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.returncode == 0, done.stdout
 
 
 def test_a_suite_over_its_budget_is_named_with_its_seconds(tmp_path: Path) -> None:
@@ -65,19 +64,9 @@ def test_a_suite_over_its_budget_is_named_with_its_seconds(tmp_path: Path) -> No
     (tmp_path / "tests" / "conftest.py").write_text(rules)
     (suite / "test_slow.py").write_text("import time\ndef test_a(): time.sleep(0.3)\n")
     (tmp_path / "tests" / "test_quick.py").write_text("def test_a(): pass\n")
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-q",
-        "-c",
-        str(ROOT / "pyproject.toml"),
-        str(tmp_path / "tests"),
-    ]
-    env = {**os.environ, "SOAK": ""}
 
-    done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, timeout=50)
+    done = inner_pytest(tmp_path, "-q", str(tmp_path / "tests"), env={**os.environ, "SOAK": ""})
 
-    assert "Over its budget" in done.stdout, done.stdout + done.stderr
+    assert "Over its budget" in done.stdout, done.stdout
     assert "thief took 0 s of 0.2 s" in done.stdout
     assert "quick" not in done.stdout

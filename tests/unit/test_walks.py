@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from itertools import product
 from pathlib import Path
 
+from tests.support.inner_pytest import inner_pytest
 from tests.support.walks import in_turn, sample
 
-ROOT = Path(__file__).parents[2]
 CELLS = [
     {"kind": kind, "moment": moment, "on": on}
     for kind, moment, on in product(
@@ -89,19 +87,11 @@ def test_make_test_runs_the_sample_what_is_asked_for_runs_whole_and_so_does_the_
     (tmp_path / "test_walk.py").write_text(A_WALK)
     (tmp_path / "test_other.py").write_text(A_WALK)
     (tmp_path / "test_turns.py").write_text(BY_TURNS)
-    command = (sys.executable, "-m", "pytest", "-q", "--collect-only", "-c", str(ROOT / "pyproject.toml"))
 
     def collected(*words: str, soak: str = "", turn: str = "") -> list[str]:
-        done = subprocess.run(
-            [*command, *words],
-            cwd=ROOT,
-            env={name: value for name, value in os.environ.items() if name != "WALK_TURN"}
-            | {"SOAK": soak}
-            | ({"WALK_TURN": turn} if turn else {}),
-            capture_output=True,
-            text=True,
-            timeout=50,
-        )
+        env = {name: value for name, value in os.environ.items() if name != "WALK_TURN"} | {"SOAK": soak}
+        turns = {"WALK_TURN": turn} if turn else {}
+        done = inner_pytest(tmp_path, "-q", "--collect-only", *words, env=env | turns)
         return [line.rpartition("::")[2] for line in done.stdout.splitlines() if "::" in line]
 
     walk, other, turns = (str(tmp_path / f"test_{name}.py") for name in ("walk", "other", "turns"))

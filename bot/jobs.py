@@ -23,6 +23,8 @@ from bot.services.processes import ghost_leases, replicas, start_holds, unreadab
 
 Run = Callable[[], Awaitable[None]]
 ANSWERS_EVERY_S = 10.0
+# So soon after a start is read what never was.
+FIRST_READS_EVERY_S = 5.0
 # So soon each process knows what another has recorded, as that a master key was retired.
 READS_LOG_EVERY_S = 5.0
 # What a process writes down that it alone has seen, and what each has to know.
@@ -82,9 +84,9 @@ def table(core: Core, watchers: Watchers, poll: Poll, keeps: Retention) -> list[
         Job("funding", poll.funding.total_seconds(), poller.funding, calls=1),
         Job("events", poll.events.total_seconds(), watchers.backfill.run_once, calls=1),
         Job("cards", poll.cards.total_seconds(), poller.cards, calls=5),
-        Job("first-cards", 5, poller.first_cards),
+        Job("first-cards", FIRST_READS_EVERY_S, poller.first_cards),
         Job("moved", 3, poller.moved),
-        Job("first-ledger", 5, poller.first_ledger),
+        Job("first-ledger", FIRST_READS_EVERY_S, poller.first_ledger),
         Job("unseen", 10, lambda: copy_detection.look_again(core, watchers.read_posted)),
         Job("unseen-messages", 30, lambda: copy_detection.look_at_unseen(core, watchers.read_posted)),
         Job("held", 10, lambda: start_holds.report(core)),

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from bot import jobs
 from handlers.slack_api import directory
 from sandbox.partner.server import serve as serve_partner
 from sandbox.slack import Options
@@ -36,6 +37,12 @@ async def around(tmp_path: Path, free_port: int) -> AsyncIterator[Surroundings]:
     yield Surroundings(slack, partner, env, tmp_path / "bot.db", options)
     await partner.close()
     await slack.close()
+
+
+@pytest.fixture
+def first_readings_come_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For tests that wait for the first reading of the ledger after each start."""
+    monkeypatch.setattr(jobs, "FIRST_READS_EVERY_S", 0.2)
 
 
 @pytest.fixture

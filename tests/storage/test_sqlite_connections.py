@@ -18,8 +18,12 @@ from storage.store import Store
 MANY = text("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500) SELECT i FROM n")
 
 
+def connection_of(tx: Any) -> Any:
+    return tx.connection
+
+
 def dbapi_of(tx: Any) -> Any:
-    return tx.connection._dbapi
+    return connection_of(tx)._dbapi
 
 
 async def test_a_long_transaction_lets_others_go_on_between_its_statements(sqlite_store: Store) -> None:
@@ -87,9 +91,10 @@ async def test_the_loop_goes_on_while_somebody_else_has_the_write_lock(sqlite_st
 
 
 async def test_a_wait_for_the_write_lock_ends_with_an_error_and_the_next_is_free_again(
-    sqlite_store: Store, monkeypatch: pytest.MonkeyPatch
+    sqlite_store: Store,
 ) -> None:
-    monkeypatch.setattr(sqlite_connections, "BUSY_MS", 50)
+    async with sqlite_store.begin() as tx:
+        connection_of(tx)._busy_ms = 50  # the one connection that writes
     other = sqlite3.connect(str(sqlite_store.database.path), isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
 

@@ -3,7 +3,7 @@
 import gc
 import os
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
@@ -42,11 +42,13 @@ DIALECTS = (SQLiteDialect_pysqlite, PGDialectAsync_psycopg)
 SAMPLE_DATA = "shared/data"
 
 
-#: Folders whose tests wait for processes, browsers and clocks: first, so that no worker ends alone with them.
-LONG = (
-    *("crash", "browser", "thief", "simulation", "mutants", "leaks", "demo"),
-    *("sandbox_distribution", "integration", "authorization", "engine", "events", "services"),
-)
+#: Folders whose tests wait for processes, browsers and clocks: one of their files after some of others, so that the
+#: processor has something to do meanwhile, and none near the end, so that no worker ends alone with it.
+WAITING = ("crash", "browser", "leaks", "demo", "sandbox_distribution", "integration", "engine", "events")
+#: Folders whose files take long: first.
+LONG = ("simulation", "mutants", "thief", "authorization", "services")
+#: The part of all other files, but for the short ones, among which those that wait are.
+AMONG = 0.75
 #: Those whose files take a second each: last, so that all workers end together.
 SHORT = ("partner", "unit")
 
@@ -278,12 +280,25 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
+def _places(files: Sequence[Path]) -> dict[Path, tuple[float, str]]:
+    """Where each file of tests comes, by the folders above."""
+    ranks = {name: place for place, name in enumerate((*LONG, "", *SHORT))}
+    working = [file for file in files if file.parent.name not in WAITING]
+    working.sort(key=lambda file: ranks.get(file.parent.name, len(LONG)))
+    waiting = [file for file in files if file.parent.name in WAITING]
+    waiting.sort(key=lambda file: WAITING.index(file.parent.name))
+    among = AMONG * sum(file.parent.name not in SHORT for file in working)
+    places = {file: float(place) for place, file in enumerate(working)}
+    places.update((file, among * place / len(waiting) - 0.5) for place, file in enumerate(waiting))
+    return {file: (place, str(file)) for file, place in places.items()}
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """The longest folders first and the shortest last, within them in random order; soak only where asked for, of
-    a walk no more than its sample, and what takes turns in its turn."""
-    folders = {name: place for place, name in enumerate((*LONG, "", *SHORT))}
-    items.sort(key=lambda item: folders.get(item.path.parent.name, len(LONG)))
+    """The longest folders first, the shortest last, and between them what waits, in each in random order; soak only
+    where asked for, of a walk no more than its sample, and what takes turns in its turn."""
+    places = _places([*dict.fromkeys(item.path for item in items)])
+    items.sort(key=lambda item: places[item.path])
     if os.environ.get("SOAK") == "1":
         return
     left = {item for item in items if item.get_closest_marker("soak")}

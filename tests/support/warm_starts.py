@@ -30,7 +30,10 @@ from threading import Lock
 from typing import Any
 
 ROOT = Path(__file__).parents[2]
-MODULES = ("bot", "tests.crash.bot_under_test")
+MODULES = (
+    *("bot", "tests.crash.bot_under_test"),
+    *("tests.engine.carrier_process", "tests.engine.sending_process"),
+)
 ROOMS = ("bot", "handlers", "sandbox", "storage")
 _PR_SET_CHILD_SUBREAPER = 36
 #: What Python reads as it starts. A process with another value than ours is started cold.

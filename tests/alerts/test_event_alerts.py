@@ -11,7 +11,7 @@ from storage.cards import otp_recipients
 from tests.alerts.conftest import ALERTS, Desk
 from tests.handlers.slack_driver import BOB, CAROL
 
-pytestmark = pytest.mark.by_turns(2)
+pytestmark = pytest.mark.by_turns(4)
 
 
 async def received(desk: Desk) -> None:

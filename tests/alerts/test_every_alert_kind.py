@@ -39,7 +39,7 @@ from tests.alerts.conftest import ALERTS, Desk
 from tests.events.receiving import a_bot
 from tests.handlers.slack_driver import ALICE, BOB, CAROL, a_slack_driver
 
-pytestmark = pytest.mark.by_turns(2)
+pytestmark = pytest.mark.by_turns(4)
 
 ROOT = Path(__file__).parents[2]
 WAYS = ("webhook alone", "what is read alone", "both")
@@ -350,7 +350,7 @@ async def reported_since(desk: Desk, before: dict[str, str]) -> list[str]:
     return [words for ts, words in (await places(desk)).items() if ts not in before]
 
 
-@pytest.mark.by_turns(3)
+@pytest.mark.by_turns(5)
 @pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("name", BY_EVENT)
@@ -483,7 +483,7 @@ BY_READING = {
 }  # fmt: skip
 
 
-@pytest.mark.by_turns(3)
+@pytest.mark.by_turns(5)
 @pytest.mark.parametrize("name", BY_READING)
 async def test_what_no_event_tells_is_one_alert_of_the_pollers_and_its_end_is_reported(
     desk: Desk, name: str

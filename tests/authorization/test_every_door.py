@@ -369,7 +369,7 @@ def _sample(cells: list[tuple[Cell, str, str]], each: int) -> list[tuple[Cell, s
     return cells[start::each]
 
 
-@pytest.mark.by_turns(2)
+@pytest.mark.by_turns(4)
 @pytest.mark.sampled
 @pytest.mark.parametrize("name", DOORS)
 async def test_every_person_at_every_state_of_everybodys_request(workspace: Workspace, name: str) -> None:
@@ -388,7 +388,7 @@ FEW = [
 ]
 
 
-@pytest.mark.by_turns(2)
+@pytest.mark.by_turns(4)
 @pytest.mark.sampled
 @pytest.mark.parametrize("kind", TEXTS)
 async def test_the_rules_are_the_same_for_every_kind(workspace: Workspace, kind: str) -> None:
@@ -397,6 +397,7 @@ async def test_the_rules_are_the_same_for_every_kind(workspace: Workspace, kind:
     await _all(workspace, _sample(cells, 5))
 
 
+@pytest.mark.by_turns(2)
 @pytest.mark.parametrize("place", [OPS, f"{APPROVALS}/thread", DIRECT, f"{DIRECT}/thread", "home", "modal"])
 async def test_where_somebody_is_changes_nothing(workspace: Workspace, place: str) -> None:
     only_pressed = place in ("home", "modal")
@@ -404,6 +405,7 @@ async def test_where_somebody_is_changes_nothing(workspace: Workspace, place: st
     await _all(workspace, [(Cell(one, ALICE), name, place) for one in (*FEW, APPROVER) for name in names])
 
 
+@pytest.mark.by_turns(2)
 @pytest.mark.parametrize("name", NO_DOORS)
 async def test_nothing_that_is_typed_or_said_decides(workspace: Workspace, name: str) -> None:
     for person in EVERYBODY:
@@ -539,6 +541,7 @@ async def test_a_form_is_previewed_for_its_owner_and_submitted_by_nobody_else(
                 assert "This was submitted already, or the draft is gone" in seen, (person.says, seen[:300])
 
 
+@pytest.mark.by_turns(2)
 @pytest.mark.parametrize(
     "name", ["approve by button", "approve by modal", "reject by modal", "cancel by modal"]
 )

@@ -12,7 +12,7 @@ from playwright.async_api import Browser, Locator, Page, expect
 from tests.support.chromium import a_browser, require_chromium
 from tests.support.demo import Demo, running_demo
 
-pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.by_turns(2)]
+pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.by_turns(4)]
 
 PATIENCE_MS = 12_000
 # Nobody is read more than 20 times a minute, and all that is said here is more than that.

@@ -17,7 +17,7 @@ from playwright.async_api import Locator, Page, expect
 from tests.support.chromium import a_browser, require_chromium
 from tests.support.demo import Demo, running_demo
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.by_turns(2)]
 
 # The outcome has 5 s from the last approval to the card; reads before and after take their share.
 PATIENCE_MS = 20_000

@@ -24,7 +24,7 @@ from tests.support.chromium import a_browser, require_chromium
 from tests.support.demo import Demo, running_demo
 from tests.support.waiting import eventually
 
-pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.by_turns(2)]
+pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.by_turns(4)]
 
 PATIENCE_MS = 20_000
 ALICE, BOB, CAROL = "U0ALICE", "U0BOB", "U0CAROL"

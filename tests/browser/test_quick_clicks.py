@@ -18,7 +18,7 @@ from sandbox.slack import Step
 from tests.browser.test_slack_page import Desk, a_desk, a_page, play, request_blocks, send
 from tests.support.chromium import a_browser, require_chromium
 
-pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.by_turns(2)]
+pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.by_turns(4)]
 
 ALICE, BOB, CAROL = "Alice Moreau", "Bob Tanaka", "Carol Reyes"
 APP = "Countersign"

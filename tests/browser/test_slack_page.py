@@ -21,7 +21,7 @@ from tests.support.chromium import a_browser, require_chromium
 
 Json = dict[str, Any]
 
-pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.by_turns(2)]
+pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.by_turns(4)]
 
 PATIENCE_MS = 5000
 NOT_ABOVE_ZERO = "Write an amount above zero, such as 50.00."

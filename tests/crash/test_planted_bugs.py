@@ -23,7 +23,7 @@ REFUSED = {"method": "chat.postMessage", "effect": "error", "error": "invalid_au
 LOST_ANSWERS = {"operation": TOPUP, "effect": "drop_after_commit", "times": 3}
 
 
-@pytest.mark.by_turns(2)
+@pytest.mark.by_turns(4)
 @pytest.mark.parametrize(("bug", "point", "complaint"), PLANTED)
 async def test_a_planted_bug_is_found(tmp_path: Path, bug: str, point: str, complaint: str) -> None:
     async with outside(tmp_path, bug=bug) as world:

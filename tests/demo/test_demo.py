@@ -20,7 +20,7 @@ from tests.support.demo import PORTS, Demo, refused, running_demo
 from tests.support.ports import free_ports
 from tests.support.waiting import eventually
 
-pytestmark = pytest.mark.by_turns(2)
+pytestmark = pytest.mark.by_turns(4)
 
 ALICE, BOB = "U0ALICE", "U0BOB"
 OPS, APPROVALS, DIRECT = "C0OPS", "C0APPROVALS", "D0ALICE"

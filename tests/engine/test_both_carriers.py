@@ -26,7 +26,7 @@ from tests.support.databases import PostgresDatabases, SqliteFiles
 from tests.support.waiting import eventually
 from tests.support.world import MASTER
 
-pytestmark = pytest.mark.by_turns(2)
+pytestmark = pytest.mark.by_turns(4)
 
 _ONE = text("SELECT 1")
 ROOT = Path(__file__).parents[2]

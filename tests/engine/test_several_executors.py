@@ -13,7 +13,7 @@ from tests.support.databases import PostgresDatabases
 CALLS_AN_EXECUTION = 3
 
 
-@pytest.mark.by_turns(2)
+@pytest.mark.by_turns(4)
 @pytest.mark.parametrize("count", [1, 2, 3])
 async def test_the_calls_of_an_execution_do_not_grow_with_the_executors(
     postgres_databases: PostgresDatabases, tmp_path: Path, count: int

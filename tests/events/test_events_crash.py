@@ -116,7 +116,7 @@ async def test_a_kill_at_any_point_of_an_events_way_loses_and_doubles_nothing(tm
     print(f"\nseed {SEED}: {street}")
 
 
-@pytest.mark.by_turns(3)
+@pytest.mark.by_turns(5)
 @pytest.mark.parametrize(
     ("bug", "point", "complaint"),
     [

@@ -50,7 +50,7 @@ def replaced(value: dict[str, Any], path: str, by: str) -> dict[str, Any]:
     return {**value, name: replaced(value[name], rest, by) if rest else by}
 
 
-@pytest.mark.by_turns(2)
+@pytest.mark.by_turns(4)
 @pytest.mark.parametrize("kind", DATA)
 async def test_whatever_one_value_of_an_event_is_the_event_is_refused_or_handled(bot: Bot, kind: str) -> None:
     taken, changes = 0, list(spoiled(kind))

@@ -38,7 +38,7 @@ from tests.support.databases import PostgresDatabases
 from tests.support.waiting import eventually
 from tests.support.world import BOB, MASTER, World, a_world
 
-pytestmark = pytest.mark.by_turns(2)
+pytestmark = pytest.mark.by_turns(4)
 
 MINUTE = timedelta(minutes=1)
 

@@ -18,7 +18,7 @@ from tests.handlers.slack_driver import ALICE, APPROVALS, BOB, CAROL, SlackDrive
 from tests.services.bulk_requests import hold_rows_to_the_ledger, rows_of, states_of
 from tests.services.outcome_steps import processor
 
-pytestmark = pytest.mark.by_turns(2)
+pytestmark = pytest.mark.by_turns(4)
 
 Json = dict[str, Any]
 

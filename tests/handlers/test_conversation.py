@@ -16,7 +16,7 @@ from handlers.conversation import messages
 from tests.handlers.slack_driver import ALICE, APPROVALS, BOB, CAROL, OPS, SlackDriver, card_option
 from tests.handlers.talk import DIRECT, Talk
 
-pytestmark = pytest.mark.by_turns(2)
+pytestmark = pytest.mark.by_turns(4)
 
 Json = dict[str, Any]
 

@@ -11,7 +11,7 @@ from tests.handlers.slack_driver import ALICE, BOB, CAROL, OPS, SlackDriver, car
 from tests.handlers.talk import Talk
 from tests.handlers.test_lookups_cards import act_on_card, buy, receive, rows
 
-pytestmark = pytest.mark.by_turns(2)
+pytestmark = pytest.mark.by_turns(4)
 
 Json = dict[str, Any]
 

@@ -8,7 +8,7 @@ import pytest
 from tests.handlers.slack_driver import ALICE, BOB, OPS, SlackDriver, card_option
 from tests.handlers.talk import Talk
 
-pytestmark = pytest.mark.by_turns(2)
+pytestmark = pytest.mark.by_turns(4)
 
 Json = dict[str, Any]
 

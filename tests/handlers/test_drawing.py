@@ -25,7 +25,7 @@ from storage.messages import alerts as rows
 from tests.handlers import sample_requests as given
 from tests.handlers.slack_driver import ALICE, BOB, OPS, SlackDriver
 
-pytestmark = pytest.mark.by_turns(2)
+pytestmark = pytest.mark.by_turns(4)
 
 Json = dict[str, Any]
 ALERTS = "C0ALERTS"

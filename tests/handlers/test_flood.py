@@ -217,6 +217,7 @@ async def test_the_answers_to_one_person_are_found_one_after_the_other(
     assert most == 1
 
 
+@pytest.mark.by_turns(2)
 @pytest.mark.parametrize(
     ("kind", "what"),
     [

@@ -16,7 +16,7 @@ from PIL import ImageColor
 from bot.view_models import FloatHistory, FloatPoint
 from handlers.views import chart_picture, ticks
 
-pytestmark = pytest.mark.by_turns(2)
+pytestmark = pytest.mark.by_turns(4)
 
 ZONES = ("UTC", "Europe/Berlin", "America/New_York", "Asia/Kathmandu", "America/Argentina/ComodRivadavia")
 BEGINS = datetime(2026, 3, 20, tzinfo=UTC)  # nine days before the clocks change in Berlin

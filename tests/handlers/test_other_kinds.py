@@ -16,7 +16,7 @@ from storage.cards import cards as card_rows
 from storage.cards import otp_recipients
 from tests.handlers.slack_driver import ALICE, APPROVALS, BOB, CAROL, OPS, Json, SlackDriver, card_option
 
-pytestmark = pytest.mark.by_turns(2)
+pytestmark = pytest.mark.by_turns(4)
 
 
 async def plastic(driver: SlackDriver) -> dict[str, Any]:

@@ -37,7 +37,7 @@ class Everywhere(dict[str, str]):
         return True
 
 
-@pytest.mark.by_turns(3)
+@pytest.mark.by_turns(5)
 @pytest.mark.parametrize("name", sorted(ALL))
 def test_with_links_every_view_keeps_slacks_limits_and_says_the_same(name: str) -> None:
     for text in ("Team lunch", "see R-7777 " * 400):

@@ -10,7 +10,7 @@ from bot.services.cards import card_sync
 from storage import audit
 from tests.handlers.slack_driver import ALICE, APPROVALS, BOB, CAROL, OPS, SlackDriver
 
-pytestmark = pytest.mark.by_turns(2)
+pytestmark = pytest.mark.by_turns(4)
 
 OUTSIDERS = {
     "U0GUEST": ({}, "Guests cannot use Countersign"),

@@ -19,7 +19,7 @@ from handlers.views.error_messages import SLACK_SAID, explain_slack
 from tests.handlers import sample_requests
 from tests.handlers.slack_driver import ALICE, APPROVALS, BOB, CAROL, SlackDriver
 
-pytestmark = pytest.mark.by_turns(2)
+pytestmark = pytest.mark.by_turns(4)
 
 
 async def test_names_are_groups_people_and_ids_read_live(driver: SlackDriver) -> None:

@@ -118,7 +118,7 @@ def test_no_value_of_a_view_can_change_unseen(name: str) -> None:
             holder[key] = value
 
 
-@pytest.mark.by_turns(3)
+@pytest.mark.by_turns(5)
 @pytest.mark.parametrize("name", sorted(ALL))
 def test_no_part_of_a_view_can_vanish_unseen(name: str) -> None:
     drawn = ALL[name](WORDS)

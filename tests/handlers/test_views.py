@@ -70,7 +70,7 @@ def texts(value: Any, kind: str = "") -> Iterator[tuple[str, str]]:
             yield from texts(inner)
 
 
-@pytest.mark.by_turns(3)
+@pytest.mark.by_turns(5)
 @pytest.mark.sampled
 @pytest.mark.parametrize("name", sorted(ALL))
 @settings(max_examples=examples(8, full=100))
@@ -90,7 +90,7 @@ def test_what_people_write_never_becomes_markup_or_a_link(name: str, text: str) 
     assert all(part.get("verbatim") for part in _objects(drawn) if part.get("type") == "mrkdwn")
 
 
-@pytest.mark.by_turns(3)
+@pytest.mark.by_turns(5)
 @pytest.mark.sampled
 @pytest.mark.parametrize("name", sorted(ALL))
 @settings(max_examples=examples(3, full=30))

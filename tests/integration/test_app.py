@@ -33,7 +33,7 @@ from tests.support.databases import migrated_file
 from tests.support.waiting import eventually
 from tests.thief.edits import insert, opened
 
-pytestmark = pytest.mark.by_turns(2)
+pytestmark = pytest.mark.by_turns(4)
 
 
 async def test_slack_may_reach_the_bot_over_signed_http_instead_of_a_socket(around: Surroundings) -> None:

@@ -21,7 +21,7 @@ import pytest
 from storage.migrate import migrate
 from tests.support.databases import damage
 
-pytestmark = pytest.mark.by_turns(2)
+pytestmark = pytest.mark.by_turns(4)
 
 ROOT = Path(__file__).parents[2]
 SANDBOX_KEY = "svc_live_00000000" + "5f" * 16
@@ -133,7 +133,7 @@ def test_a_second_key_needs_no_address_and_is_a_new_version(ready: Terminal) -> 
     assert PARTNER_URL in said
 
 
-@pytest.mark.by_turns(3)
+@pytest.mark.by_turns(5)
 @pytest.mark.parametrize(
     ("words", "given", "sentence"),
     [

@@ -28,7 +28,7 @@ from sandbox.slack import Running as Slack
 from sandbox.slack import serve as serve_slack
 from tests.support.databases import damage, migrated_file
 
-pytestmark = pytest.mark.by_turns(2)
+pytestmark = pytest.mark.by_turns(4)
 
 ROOT = Path(__file__).parents[2]
 LEVELS = [level.name.lower() for level in Level]
@@ -483,7 +483,7 @@ FAULTS = {
 }
 
 
-@pytest.mark.by_turns(3)
+@pytest.mark.by_turns(5)
 @pytest.mark.usefixtures("little_patience")
 @pytest.mark.parametrize("fault", FAULTS.values(), ids=list(FAULTS))
 async def test_one_fault_is_the_one_thing_that_is_wrong_and_its_fix_is_said(

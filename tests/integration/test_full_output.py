@@ -58,7 +58,7 @@ def test_the_help_of_every_command_ends_with_a_sentence(tmp_path: Path, words: t
     require_a_sentence(run(tmp_path, *words, "--help"))
 
 
-@pytest.mark.by_turns(2)
+@pytest.mark.by_turns(4)
 @pytest.mark.parametrize(
     "words",
     [

@@ -16,7 +16,7 @@ import pytest
 
 from bot.config import Config, Settings
 
-pytestmark = pytest.mark.by_turns(2)
+pytestmark = pytest.mark.by_turns(4)
 
 ROOT = Path(__file__).parents[2]
 OPTIONS = (

@@ -24,7 +24,7 @@ from bot.tracing import OpenTelemetry
 from tests.integration.surroundings import Surroundings
 from tests.support.slack_people import ALICE, OPS, People
 
-pytestmark = pytest.mark.by_turns(2)
+pytestmark = pytest.mark.by_turns(4)
 
 
 @dataclass(frozen=True, slots=True)

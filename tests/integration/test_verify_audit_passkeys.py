@@ -733,7 +733,7 @@ async def test_two_passkeys_that_are_made_before_either_is_confirmed_export_as_r
     assert code == 0, said
 
 
-@pytest.mark.by_turns(3)
+@pytest.mark.by_turns(5)
 @pytest.mark.walk
 @pytest.mark.parametrize(
     ("change", "says"),

@@ -88,6 +88,7 @@ def test_the_values_and_a_word_of_its_kind_tell_a_request(said: str, intent: str
     assert reading.opened
 
 
+@pytest.mark.by_turns(4)
 @pytest.mark.parametrize(
     "pattern", ["{danger}, {said}", "{danger}. {said}", "{danger} {said}", "{danger}: {said}"]
 )
@@ -96,6 +97,7 @@ def test_what_speaks_against_it_before_it_keeps_it_closed(said: str, pattern: st
     assert [text for text in (pattern.format(danger=one, said=said) for one in BEFORE) if _opens(text)] == []
 
 
+@pytest.mark.by_turns(4)
 @pytest.mark.parametrize(
     "pattern", ["{said}, {danger}", "{said}. {danger}", "{said} {danger}", "{said} - {danger}"]
 )
@@ -182,6 +184,7 @@ def _slips(verb: str) -> set[str]:
     }
 
 
+@pytest.mark.by_turns(4)
 @pytest.mark.parametrize("verb", SLIPPED)
 def test_a_verb_with_a_slip_is_never_taken_for_an_order(verb: str) -> None:
     """One letter separates block from unblock."""

@@ -109,6 +109,7 @@ def slips(phrase: str) -> list[str]:
     return sorted(one.strip() for one in found if not one.startswith(OTHER_WORDS))
 
 
+@pytest.mark.by_turns(4)
 @pytest.mark.walk(most=4)
 @pytest.mark.parametrize("pattern", STOPPING)
 def test_what_is_said_to_be_final_opens_no_freeze_even_with_a_slip(pattern: str) -> None:

@@ -68,6 +68,7 @@ def opened(text: str) -> Reading | None:
     return next((reading for reading in parsed.readings if reading.opened), None)
 
 
+@pytest.mark.by_turns(4)
 @pytest.mark.parametrize("look", LOOKS)
 def test_what_somebody_thinks_opens_nothing_where_a_look_is_asked_for(look: str) -> None:
     every = 1 if os.environ.get("SOAK") == "1" else 9
@@ -100,6 +101,7 @@ def test_what_goes_back_to_the_float_is_no_top_up(card: str) -> None:
     assert [text for text in texts if (one := opened(text)) and one.intent == "topup_card"] == []
 
 
+@pytest.mark.by_turns(4)
 @pytest.mark.parametrize("done", DONE)
 def test_what_somebody_else_may_do_opens_nothing(done: str) -> None:
     texts = [done.format(f"{other} {may}") for other, may in product(OTHERS, MAY)]

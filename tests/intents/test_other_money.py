@@ -38,6 +38,7 @@ def opens(text: str) -> bool:
     return any(one.opened for one in parse(text, authors.facts(), kinds=operations.kinds()).readings)
 
 
+@pytest.mark.by_turns(4)
 @pytest.mark.parametrize("said", SAID)
 def test_no_form_opens_for_an_amount_of_other_money(said: str) -> None:
     assert [word for word in MONEY if opens(said.format(word))] == []

@@ -386,6 +386,7 @@ def test_each_of_these_requests_opens_its_form_by_itself(request_: str) -> None:
     assert parse(request_, authors.facts(), kinds=operations.kinds()).first.opened
 
 
+@pytest.mark.by_turns(4)
 @pytest.mark.parametrize("kind", BEFORE)
 def test_what_stands_before_a_request_keeps_its_form_closed(kind: str) -> None:
     assert _opened(BEFORE[kind], PLAIN + IN_SIGNS) == []
@@ -396,6 +397,7 @@ def test_what_speaks_of_a_command_without_asking_for_it_keeps_its_form_closed(ki
     assert _opened(BEFORE_A_COMMAND[kind], COMMANDS) == []
 
 
+@pytest.mark.by_turns(4)
 @pytest.mark.parametrize("kind", BEHIND)
 def test_what_stands_behind_a_request_keeps_its_form_closed(kind: str) -> None:
     assert _opened(BEHIND[kind], PLAIN + IN_SIGNS + WITH_A_STORY) == []

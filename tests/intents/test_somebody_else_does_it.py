@@ -51,7 +51,7 @@ def _opened(text: str) -> list[str]:
     return [reading.intent for reading in parsed.readings if reading.opened]
 
 
-@pytest.mark.by_turns(3)
+@pytest.mark.by_turns(6)
 @pytest.mark.parametrize("name", NAMES)
 def test_nothing_opens_for_what_somebody_else_does(name: str) -> None:
     assert [text for text in _texts(name) if _opened(text)] == []

@@ -35,6 +35,7 @@ def _opened(text: str) -> list[str]:
     return [reading.intent for reading in parsed.readings if reading.opened]
 
 
+@pytest.mark.by_turns(4)
 @pytest.mark.parametrize("verb", VERBS)
 def test_no_card_is_frozen_for_a_part_of_its_use(verb: str) -> None:
     texts = [f"{verb} {place.format(part)}" for part, place in product(PARTS, PLACES)]

@@ -106,6 +106,7 @@ def test_a_story_in_other_sentences_changes_nothing_of_the_request(text: str) ->
     assert reading.card.last4 == "3018"
 
 
+@pytest.mark.by_turns(4)
 @pytest.mark.parametrize("take_back", TAKE_BACKS)
 def test_what_takes_a_request_back_keeps_its_form_closed_whatever_the_story(take_back: str) -> None:
     stories = [story.format(take_back.format(request)) for story, request in product(STORIES[:3], REQUESTS)]
@@ -113,6 +114,7 @@ def test_what_takes_a_request_back_keeps_its_form_closed_whatever_the_story(take
     assert [text for text in [*map(take_back.format, REQUESTS), *stories] if opened(text)] == []
 
 
+@pytest.mark.by_turns(4)
 @pytest.mark.parametrize("noun", LOOKED_UP)
 def test_who_wants_to_know_something_gets_no_form(noun: str) -> None:
     texts = [

@@ -26,6 +26,7 @@ _OTHER_MONEY = word_set(
 )
 
 
+@pytest.mark.by_turns(4)
 @pytest.mark.parametrize("money", sorted(_OTHER_MONEY))
 def test_an_amount_of_other_money_opens_nothing(money: str) -> None:
     said = (
@@ -88,6 +89,7 @@ def test_a_card_is_ordered_for_the_whole_name_or_the_name_is_asked_for(name: str
         assert reading is None or str(reading.slots["name"]).lower() == name.lower(), (text, reading.slots)
 
 
+@pytest.mark.by_turns(4)
 @pytest.mark.parametrize("verb", ["freeze", "block", "lock", "suspend"])
 @pytest.mark.parametrize("first_word", ["on", "un", "an", "in", "own", "uhn", "one", "hun"])
 def test_an_unfreeze_that_was_dictated_as_two_words_freezes_nothing(first_word: str, verb: str) -> None:
@@ -154,6 +156,7 @@ _BEHIND_IT = (
 )
 
 
+@pytest.mark.by_turns(4)
 @pytest.mark.parametrize("asked", _WHAT_BECAME_OF_IT)
 def test_a_question_about_a_transfer_submits_none(asked: str) -> None:
     for number, story in enumerate(_BEHIND_IT):
@@ -273,6 +276,7 @@ _ORDERS_OF_IT = (
 )
 
 
+@pytest.mark.by_turns(4)
 @pytest.mark.parametrize("order", range(len(_ORDERS_OF_IT)))
 def test_the_state_of_a_card_asks_for_nothing(order: int) -> None:
     for number, verb in enumerate(_ACTIVE_AGAIN):

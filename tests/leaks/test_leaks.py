@@ -258,7 +258,7 @@ async def test_a_day_of_trouble_leaves_no_secret_anywhere(tmp_path: Path) -> Non
     assert sorted(map(str, hits)) == []
 
 
-@pytest.mark.by_turns(3)
+@pytest.mark.by_turns(5)
 @pytest.mark.parametrize(
     ("bug", "leak"),
     [

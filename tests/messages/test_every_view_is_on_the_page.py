@@ -142,7 +142,7 @@ def test_what_need_not_be_on_the_page_is_still_there_and_not_on_it() -> None:
     assert {name for name in NOT_ON_THE_PAGE if name not in known or known[name] in called} == set()
 
 
-@pytest.mark.by_turns(3)
+@pytest.mark.by_turns(5)
 @pytest.mark.parametrize("path", sorted(ROOT.rglob("*.py")), ids=lambda path: str(path.relative_to(ROOT)))
 def test_every_sentence_of_a_view_is_on_the_page(path: Path) -> None:
     """So that somebody has read it with the amounts, names and times it comes with."""

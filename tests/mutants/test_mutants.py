@@ -97,7 +97,7 @@ def test_no_mutant_of_a_sample_survives_unexplained(tmp_path: Path) -> None:
         "--sample",
         "60",
         "--seconds",
-        "40",
+        "25",
     ]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-2000:]

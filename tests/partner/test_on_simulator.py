@@ -20,7 +20,7 @@ from tests.partner.every_call import HASH, call
 from tests.partner.simulated import World, simulated
 from tests.support.clock import FrozenClock
 
-pytestmark = pytest.mark.by_turns(2)
+pytestmark = pytest.mark.by_turns(4)
 
 
 @pytest.fixture(params=["plausible", "documented", "scrambled"])

@@ -12,7 +12,7 @@ import pytest
 from tests.support.distributions import DISTRIBUTIONS, ROOT, bare_environment, used_alone
 
 # Wheels are built, types checked and other suites run in processes of their own, beside whatever else computes.
-pytestmark = [pytest.mark.timeout(180), pytest.mark.by_turns(2)]
+pytestmark = [pytest.mark.timeout(180), pytest.mark.by_turns(4)]
 
 USE = """
 import asyncio, importlib.util

@@ -13,7 +13,7 @@ from tests.support.distributions import bare_environment, unpacked
 
 pytestmark = [
     pytest.mark.timeout(180),  # a whole suite each, beside whatever else computes
-    pytest.mark.by_turns(2),
+    pytest.mark.by_turns(4),
 ]
 
 ROOT = Path(__file__).parents[2]

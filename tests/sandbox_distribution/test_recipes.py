@@ -19,7 +19,7 @@ from sandbox.slack import Options, serve
 from sandbox.testing import PartnerSandbox, SlackSandbox
 from sandbox.testing.background import Background
 
-pytestmark = pytest.mark.by_turns(2)
+pytestmark = pytest.mark.by_turns(4)
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"

@@ -15,7 +15,7 @@ from sandbox.partner.ledger import monthly_fees
 from sandbox.partner.server import build_world
 from tests.sandbox_partner.conftest import ORDER, Api, Hand
 
-pytestmark = pytest.mark.by_turns(2)
+pytestmark = pytest.mark.by_turns(4)
 
 
 async def order(api: Api, idem: str | None = "order-1", **changes: Any) -> Any:

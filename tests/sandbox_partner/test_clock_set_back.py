@@ -45,7 +45,7 @@ def control(world: World, path: str, **body: Any) -> None:
     assert status == 200, answer
 
 
-@pytest.mark.by_turns(3)
+@pytest.mark.by_turns(5)
 @pytest.mark.parametrize("name", sorted(SCENARIOS))
 async def test_every_answer_stays_when_the_clock_is_set_back(world: World, name: str) -> None:
     key = standing_key(world)

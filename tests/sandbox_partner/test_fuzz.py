@@ -18,7 +18,7 @@ from sandbox.partner.state import World
 from tests.sandbox_partner.conftest import ORDER, Description
 from tests.support.samples import examples
 
-pytestmark = pytest.mark.by_turns(2)
+pytestmark = pytest.mark.by_turns(4)
 
 SCALARS = (
     st.none() | st.booleans() | st.integers(-(10**30), 10**30) | st.decimals(allow_nan=False, allow_infinity=False)
@@ -51,7 +51,7 @@ def bodies(operation: Operation) -> st.SearchStrategy[bytes]:
     return st.binary(max_size=30) | (VALUES | fields | nearly).map(codec.encode)
 
 
-@pytest.mark.by_turns(3)
+@pytest.mark.by_turns(5)
 @pytest.mark.sampled
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)
 @settings(
@@ -83,7 +83,7 @@ def test_no_request_gets_an_answer_that_is_not_described(
     assert invariants.broken(simulated) == []
 
 
-@pytest.mark.by_turns(3)
+@pytest.mark.by_turns(5)
 @pytest.mark.sampled
 @pytest.mark.parametrize("call", CALLS, ids=lambda call: f"{call.method} {call.path}")
 @settings(

@@ -67,7 +67,7 @@ async def _fund(running: Running) -> None:
     assert status == 200, answer
 
 
-@pytest.mark.by_turns(2)
+@pytest.mark.by_turns(4)
 @pytest.mark.skipif(
     not GENERATOR.is_dir(), reason="The generator of Python clients is not installed: make test does it"
 )
@@ -84,7 +84,7 @@ def test_a_generated_python_client_compiles_and_plays_ten_recipes(described: Pat
     assert played(sys.executable, recipes, cwd=tmp_path, PYTHONPATH=str(tmp_path)) == RECIPES
 
 
-@pytest.mark.by_turns(2)
+@pytest.mark.by_turns(4)
 @pytest.mark.skipif(
     not MODULES.is_dir() or shutil.which("node") is None,
     reason="The generator of TypeScript clients is not installed: npm ci in tests/sandbox_partner/generated/typescript",

@@ -10,7 +10,7 @@ import pytest
 from sandbox.partner.server import Running
 from tests.sandbox_partner.conftest import Api, Hand
 
-pytestmark = pytest.mark.by_turns(2)
+pytestmark = pytest.mark.by_turns(4)
 
 HOOK = "https://hooks.example.com/"
 

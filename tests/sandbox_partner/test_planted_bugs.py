@@ -216,7 +216,7 @@ def hunt(plant: Plant) -> int:
     pytest.fail(f"{plant.__name__} was not found in {Machine.steps - before} steps")
 
 
-@pytest.mark.by_turns(3)
+@pytest.mark.by_turns(5)
 @pytest.mark.parametrize("plant", QUICK, ids=lambda plant: plant.__name__)
 def test_a_planted_bug_is_found(plant: Plant) -> None:
     assert hunt(plant) > 0

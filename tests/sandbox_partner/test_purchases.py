@@ -8,7 +8,7 @@ import pytest
 from sandbox.partner.purchases import declines
 from tests.sandbox_partner.conftest import Api, Hand
 
-pytestmark = pytest.mark.by_turns(2)
+pytestmark = pytest.mark.by_turns(4)
 
 NOTHING = Decimal(0)
 

@@ -227,7 +227,7 @@ async def _recorded(name: str, beginning: str, moved: list[datetime], folder: Pa
     return path_of_archive
 
 
-@pytest.mark.by_turns(3)
+@pytest.mark.by_turns(5)
 @pytest.mark.parametrize(
     ("name", "beginning"),
     [("happy-day", "start"), ("month-end", "start"), *((name, "control call") for name in sorted(SCENARIOS))],

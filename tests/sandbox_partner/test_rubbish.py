@@ -12,7 +12,7 @@ import pytest
 from sandbox.partner.server import Running
 from tests.sandbox_partner.conftest import ORDER, Api, Hand
 
-pytestmark = pytest.mark.by_turns(2)
+pytestmark = pytest.mark.by_turns(4)
 
 BASE = "/api/partner/v1"
 
@@ -111,7 +111,7 @@ NUMBERS = ["1e400", "-1e400", "1e-400", "0.1e1000000000", "9" * 5000, "1E+214748
            '"1"', "true", "null", "[]", "{}", "NaN", "Infinity", "-0", "0", "-1", "0.001"]  # fmt: skip
 
 
-@pytest.mark.by_turns(3)
+@pytest.mark.by_turns(5)
 @pytest.mark.parametrize("number", NUMBERS)
 @pytest.mark.parametrize("path", ["topup", "unload", "limits"])
 @pytest.mark.rule("R029", "R030")

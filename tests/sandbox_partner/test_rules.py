@@ -20,7 +20,7 @@ from tests.sandbox_partner.conftest import ORDER, Api, Hand
 from tests.support.chromium import CHROMIUM, a_browser
 from tests.support.docs_scripts import docs_script
 
-pytestmark = pytest.mark.by_turns(2)
+pytestmark = pytest.mark.by_turns(4)
 
 ROOT = Path(__file__).parents[2]
 

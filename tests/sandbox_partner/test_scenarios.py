@@ -19,7 +19,7 @@ async def play(hand: Hand, name: str) -> dict[str, Any]:
     return left
 
 
-@pytest.mark.by_turns(3)
+@pytest.mark.by_turns(5)
 @pytest.mark.parametrize("name", REASONS)
 @pytest.mark.rule(
     "R176",

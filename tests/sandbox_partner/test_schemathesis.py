@@ -70,7 +70,7 @@ def target() -> Iterator[Target]:
     thread.join(10)
 
 
-@pytest.mark.by_turns(3)
+@pytest.mark.by_turns(5)
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.rule("R001")
 def test_no_generated_request_gets_a_server_error_or_an_undescribed_answer(target: Target, name: str) -> None:

@@ -234,7 +234,7 @@ def test_every_switch_and_every_value_of_it_is_tried() -> None:
 CASES = [(switch, *case) for switch, cases in _TRIALS.items() for case in cases]
 
 
-@pytest.mark.by_turns(3)
+@pytest.mark.by_turns(5)
 @pytest.mark.parametrize(("switch", "value", "run", "default", "switched"), CASES)
 @pytest.mark.parametrize("set_it", [False, True])
 async def test_a_switch_changes_what_its_trial_sees(

@@ -9,7 +9,7 @@ import pytest
 from sandbox.partner.routes import OPERATIONS
 from tests.sandbox_partner.conftest import Api, Hand
 
-pytestmark = pytest.mark.by_turns(2)
+pytestmark = pytest.mark.by_turns(4)
 
 EVERY = [(operation.method, operation.path.replace("{cardId}", "x").replace("{fundingId}", "y"))
          for operation in OPERATIONS]  # fmt: skip

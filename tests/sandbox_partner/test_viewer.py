@@ -17,7 +17,7 @@ pytestmark = [
     pytest.mark.skipif(
         not CHROMIUM.exists(), reason="Chromium is not installed: the simulator's page was not tried"
     ),
-    pytest.mark.by_turns(2),
+    pytest.mark.by_turns(4),
 ]
 
 

@@ -12,7 +12,7 @@ from sandbox.partner.background import signature
 from sandbox.partner.server import Running
 from tests.sandbox_partner.conftest import Api, Hand, Receiver
 
-pytestmark = pytest.mark.by_turns(2)
+pytestmark = pytest.mark.by_turns(4)
 
 HOOK = "https://hooks.example.com/partner?a=1"
 MINUTE = 60

@@ -15,7 +15,7 @@ from tests.sandbox_slack.conftest import MakeStage
 from tests.sandbox_slack.stage import Json, Stage
 from tests.support.waiting import eventually
 
-pytestmark = pytest.mark.by_turns(2)
+pytestmark = pytest.mark.by_turns(4)
 
 ANY_APP: Json = yaml.safe_load((Path(web_api.__file__).parents[1] / "any_app.yml").read_text())
 WITH_MORE: Json = {

@@ -97,7 +97,7 @@ KINDS = (
 )  # fmt: skip
 
 
-@pytest.mark.by_turns(3)
+@pytest.mark.by_turns(5)
 @pytest.mark.parametrize("name", [*KINDS, *sorted(SUPPORTED_EVENTS)])
 async def test_whatever_is_sent_to_the_app_can_go_wrong(make_stage: MakeStage, name: str) -> None:
     stage = await make_stage()

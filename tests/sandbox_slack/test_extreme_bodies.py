@@ -7,6 +7,7 @@ import pytest
 from tests.sandbox_slack.conftest import MakeStage
 from tests.sandbox_slack.stage import Stage
 from tests.support.extreme_bodies import NUMBERS, extremes
+from tests.support.walks import drawn
 
 
 async def _works(stage: Stage) -> list[int]:
@@ -22,12 +23,14 @@ async def _works(stage: Stage) -> list[int]:
     return statuses
 
 
+@pytest.mark.sampled
 async def test_no_extreme_of_a_control_call_breaks_the_stand_in(make_stage: MakeStage) -> None:
+    """One in three by turns, and in `make soak` all."""
     stage = await make_stage(connect=False)
     broken: set[tuple[str, str, str]] = set()
     async with stage.http().get(f"{stage.running.url}/_control/openapi.json") as answer:
         document = await answer.json()
-    for path, name, body in extremes(document):
+    for path, name, body in drawn([*extremes(document)], 3):
         async with stage.http().post(f"{stage.running.url}{path}", data=body) as answer:
             if answer.status not in (200, 400):
                 broken.add((path, name, body[-90:]))

@@ -11,7 +11,7 @@ from sandbox.slack.web_api import METHODS
 from tests.sandbox_slack.conftest import MakeStage
 from tests.sandbox_slack.stage import amount_input, button, modal, text
 
-pytestmark = pytest.mark.by_turns(2)
+pytestmark = pytest.mark.by_turns(4)
 
 Json = dict[str, Any]
 

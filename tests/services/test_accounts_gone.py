@@ -21,6 +21,8 @@ from tests.services.outcome_steps import execute, keys_sent
 from tests.support.databases import BACKENDS
 from tests.support.world import ALICE, BOB, CAROL, HOME, OWN, World, a_policy, a_world
 
+pytestmark = pytest.mark.by_turns(3)
+
 DORA = "U0DORA"
 SQLITE = pytest.mark.parametrize("url", BACKENDS[:1], indirect=True)
 BOTH = pytest.mark.parametrize("url", BACKENDS, indirect=True)

@@ -54,7 +54,7 @@ def _bytes(world: World) -> bytes:
     return b"".join(path.read_bytes() for path in world.database.parent.glob("bot.db*"))
 
 
-@pytest.mark.by_turns(3)
+@pytest.mark.by_turns(5)
 @pytest.mark.parametrize(("kind", "field", "text"), BAD, ids=lambda value: ascii(value)[1:30])
 async def test_a_bad_value_is_answered_on_its_field_and_leaves_nothing_behind(
     world: World, kind: str, field: str, text: str

@@ -33,7 +33,7 @@ def _short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(local_facts, "PREVIEW_WITHIN_S", 0.1)
 
 
-@pytest.mark.by_turns(3)
+@pytest.mark.by_turns(5)
 @EACH
 async def test_the_window_of_an_approver_opens_with_the_last_reading_and_its_age(
     world: World, kind: str

@@ -39,7 +39,7 @@ from tests.services.outcome_steps import (
 from tests.support.situations import FREEZE, REFUSING, card_status, changes, to_send
 from tests.support.world import ALICE, BOB, CAROL, World
 
-pytestmark = pytest.mark.by_turns(2)
+pytestmark = pytest.mark.by_turns(4)
 
 TOPUP = "POST /cards/{cardId}/topup"
 # By kind, an answer that did nothing and after which the call is made again, and the call that gets it.

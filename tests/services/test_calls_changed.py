@@ -37,7 +37,7 @@ from tests.support.world import ALICE, BOB, CAROL, World, a_policy, a_world
 from tests.thief.edits import opened
 from tests.thief.programme import place_of
 
-pytestmark = pytest.mark.by_turns(3)
+pytestmark = pytest.mark.by_turns(5)
 
 Values = Mapping[str, Any]
 FOR_DAYS = timedelta(days=2)

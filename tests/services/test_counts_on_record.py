@@ -179,7 +179,7 @@ STORIES: dict[str, Story] = {
 
 
 @pytest.mark.walk
-@pytest.mark.by_turns(2)
+@pytest.mark.by_turns(4)
 @pytest.mark.parametrize("url", BACKENDS, indirect=True)
 @pytest.mark.parametrize("edit", EDITS)
 @pytest.mark.parametrize("story", STORIES)
@@ -202,7 +202,7 @@ COUNTED = [
 ]
 
 
-@pytest.mark.by_turns(2)
+@pytest.mark.by_turns(4)
 @pytest.mark.parametrize("url", BACKENDS[:1], indirect=True)
 @pytest.mark.parametrize(("story", "edit"), COUNTED)
 async def test_people_are_notified_of_it(world: World, story: str, edit: str) -> None:
@@ -213,7 +213,7 @@ async def test_people_are_notified_of_it(world: World, story: str, edit: str) ->
     assert "counts" in alert or "decides" in alert
 
 
-@pytest.mark.by_turns(3)
+@pytest.mark.by_turns(5)
 @pytest.mark.parametrize("url", BACKENDS[:1], indirect=True)
 @pytest.mark.parametrize("story", STORIES)
 async def test_who_changed_nothing_is_not_accused(world: World, story: str) -> None:

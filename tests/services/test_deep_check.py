@@ -83,7 +83,7 @@ async def test_nothing_differs_where_nobody_changed_anything(world: World) -> No
     assert await found(world) == []
 
 
-@pytest.mark.by_turns(3)
+@pytest.mark.by_turns(5)
 @pytest.mark.parametrize(
     ("change", "said"),
     [
@@ -237,7 +237,7 @@ async def many_requests(world: World, template: Request, count: int) -> None:
         await tx.run(update(t.audit_head).values(seq=seq, hash=prev))
 
 
-@pytest.mark.by_turns(3)
+@pytest.mark.by_turns(5)
 @EACH
 @pytest.mark.usefixtures("deposits_are_set_up")
 async def test_every_kind_that_was_carried_out_is_as_on_record(world: World, kind: str) -> None:
@@ -315,6 +315,7 @@ async def either(url: str, tmp_path: Path) -> AsyncIterator[World]:
         yield made
 
 
+@pytest.mark.by_turns(2)
 @pytest.mark.parametrize("url", BACKENDS, indirect=True)
 @pytest.mark.timeout(300)
 async def test_each_column_of_what_has_ended_is_compared(either: World) -> None:

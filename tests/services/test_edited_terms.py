@@ -32,7 +32,7 @@ from tests.services.outcome_steps import processor
 from tests.support.passkeys import Devices, everybody_has_one, with_passkeys
 from tests.support.world import ALICE, BOB, CAROL, World, a_policy
 
-pytestmark = pytest.mark.by_turns(2)
+pytestmark = pytest.mark.by_turns(4)
 
 WORDS = {"verdict": "failed", "evidence": "Not in the ledger"}
 Press = Callable[[], Awaitable[object]]
@@ -280,7 +280,7 @@ async def test_a_row_whose_list_was_deleted_is_not_resolved_by_a_click(
     assert refusal.value.reason == "terms_changed_outside"
 
 
-@pytest.mark.by_turns(3)
+@pytest.mark.by_turns(5)
 @pytest.mark.parametrize("field", [one for one in _FIELDS if one not in _WHO_STOPS])
 async def test_whatever_was_edited_stopping_works_as_long_as_nothing_was_sent(
     world: World, field: str

@@ -180,7 +180,7 @@ async def test_sent_twice_under_one_key_it_has_one_effect(world: World, kind: st
     assert await effects(world) == once
 
 
-@pytest.mark.by_turns(3)
+@pytest.mark.by_turns(5)
 @CALLING
 async def test_after_a_lost_answer_looking_tells_the_truth_and_the_request_ends_well(
     world: World, kind: str

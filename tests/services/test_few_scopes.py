@@ -25,7 +25,7 @@ from tests.support.kinds import CALLING, NORA, PATH, asked
 from tests.support.situations import FREEZE, a_freeze, card_of, card_status, everything_said, resume, scopes
 from tests.support.world import ALICE, BOB, World
 
-pytestmark = [pytest.mark.usefixtures("deposits_are_set_up"), pytest.mark.by_turns(2)]
+pytestmark = [pytest.mark.usefixtures("deposits_are_set_up"), pytest.mark.by_turns(4)]
 
 MARKUP = "PUT /fees"
 # So many requests a search finds where nothing else is said.

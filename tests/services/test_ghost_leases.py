@@ -31,7 +31,7 @@ from tests.support.leases import lease_end
 from tests.support.waiting import eventually
 from tests.support.world import BOB, World, a_policy, a_world
 
-pytestmark = pytest.mark.by_turns(2)
+pytestmark = pytest.mark.by_turns(8)
 
 FAR = "2099-01-01T00:00:00.000000Z"
 

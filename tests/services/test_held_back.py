@@ -23,7 +23,7 @@ from tests.support.kinds import asked, kind_class
 from tests.support.situations import card_of, to_send
 from tests.support.world import BOB, World
 
-pytestmark = [pytest.mark.usefixtures("deposits_are_set_up"), pytest.mark.by_turns(2)]
+pytestmark = [pytest.mark.usefixtures("deposits_are_set_up"), pytest.mark.by_turns(4)]
 
 RECHECKED = pytest.mark.parametrize(
     "kind", [kind for kind, cls in operations.kinds().items() if cls.handling.must_recheck]

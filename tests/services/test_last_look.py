@@ -28,7 +28,7 @@ from tests.support.situations import at, changes, pause, refuse_the_key
 from tests.support.waiting import eventually
 from tests.support.world import ALICE, BOB, CAROL, World
 
-pytestmark = [pytest.mark.usefixtures("deposits_are_set_up"), pytest.mark.by_turns(2)]
+pytestmark = [pytest.mark.usefixtures("deposits_are_set_up"), pytest.mark.by_turns(4)]
 
 MINUTE_S = 61.0
 

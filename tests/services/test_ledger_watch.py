@@ -164,7 +164,7 @@ FALLS: dict[str, tuple[str, str, bool]] = {
 }
 
 
-@pytest.mark.by_turns(3)
+@pytest.mark.by_turns(5)
 @pytest.mark.parametrize("case", FALLS)
 async def test_a_fall_is_reported_unless_our_request_or_the_agreement_explains_it(
     world: World, monkeypatch: pytest.MonkeyPatch, case: str

@@ -242,7 +242,7 @@ async def start_is_safe(world: World, story: Story) -> bool:
         return True
 
 
-@pytest.mark.by_turns(3)
+@pytest.mark.by_turns(5)
 @pytest.mark.parametrize("name", STORIES)
 async def test_no_reading_at_a_start_can_be_lied_to(world: World, name: str) -> None:
     story = STORIES[name]

@@ -50,7 +50,7 @@ from tests.support.situations import (
 )
 from tests.support.world import ALICE, BOB, CAROL, World
 
-pytestmark = pytest.mark.by_turns(2)
+pytestmark = pytest.mark.by_turns(4)
 
 
 async def an_unfreeze_on_its_way(world: World) -> Request:

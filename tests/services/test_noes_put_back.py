@@ -39,7 +39,7 @@ from tests.support.world import ALICE, BOB, CAROL, World, a_policy, a_world
 from tests.thief.edits import opened, put_back_all, snapshot
 from tests.thief.programme import place_of
 
-pytestmark = pytest.mark.by_turns(2)
+pytestmark = pytest.mark.by_turns(4)
 
 WAITS = timedelta(minutes=5)
 

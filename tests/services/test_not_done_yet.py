@@ -37,7 +37,7 @@ from tests.support.situations import (
 from tests.support.waiting import eventually
 from tests.support.world import ALICE, BOB, CAROL, HOME, World
 
-pytestmark = pytest.mark.by_turns(2)
+pytestmark = pytest.mark.by_turns(4)
 
 
 @pytest.mark.parametrize("now", [True, False], ids=["freeze now", "approved"])

@@ -36,7 +36,7 @@ from tests.support.world import ALICE, BOB, CAROL, World, a_world
 from tests.thief.edits import insert, opened
 from tests.thief.programme import place_of
 
-pytestmark = pytest.mark.by_turns(2)
+pytestmark = pytest.mark.by_turns(4)
 
 Row = dict[str, Any]
 Change = Callable[[Tx], Awaitable[object]]

@@ -23,7 +23,7 @@ from tests.services.outcome_steps import (
 from tests.support.kinds import HASH, TEXTS
 from tests.support.world import World
 
-pytestmark = pytest.mark.by_turns(2)
+pytestmark = pytest.mark.by_turns(4)
 
 ORDER, FREEZE, FUNDING = "POST /cards", "POST /cards/{cardId}/freeze", "POST /funding"
 PERSON = TEXTS["card_order"]

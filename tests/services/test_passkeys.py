@@ -41,7 +41,7 @@ from tests.support.authenticator import Authenticator
 from tests.support.passkeys import SITE, Devices, everybody_has_one, token_of, with_passkeys
 from tests.support.world import ALICE, BOB, CAROL, World, a_policy
 
-pytestmark = pytest.mark.by_turns(2)
+pytestmark = pytest.mark.by_turns(4)
 
 
 @pytest.fixture

@@ -30,7 +30,7 @@ from tests.support.databases import PostgresDatabases
 from tests.support.passkeys import Devices, everybody_has_one
 from tests.support.world import ALICE, BOB, CAROL, MASTER, World, a_world
 
-pytestmark = pytest.mark.by_turns(2)
+pytestmark = pytest.mark.by_turns(4)
 
 _FIRST = "action = 'passkey.added'"
 _ENDS = "action IN ('passkey.ended', 'passkey.all_ended')"
@@ -177,7 +177,7 @@ _COLUMNS = (
 )
 
 
-@pytest.mark.by_turns(3)
+@pytest.mark.by_turns(5)
 @pytest.mark.parametrize("column", _COLUMNS)
 async def test_bytes_in_place_of_a_text_are_a_broken_entry(world: World, column: str) -> None:
     devices = await everybody_has_one(world)

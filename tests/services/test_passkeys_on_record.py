@@ -35,7 +35,7 @@ from storage.transaction import ChainMemory
 from tests.support.passkeys import ADDRESS, SITE, Devices, everybody_has_one, with_passkeys
 from tests.support.world import ALICE, BOB, CAROL, World
 
-pytestmark = pytest.mark.by_turns(2)
+pytestmark = pytest.mark.by_turns(4)
 
 Row = dict[str, Any]
 

@@ -36,7 +36,7 @@ from tests.support.authenticator import Authenticator
 from tests.support.passkeys import SITE, Devices, everybody_has_one, with_passkeys
 from tests.support.world import ALICE, BOB, CAROL, HOME, MASTER, World
 
-pytestmark = pytest.mark.by_turns(2)
+pytestmark = pytest.mark.by_turns(4)
 
 DORA, CAROL_TWO = "U0DORA", "U0CAROLTWO"
 
@@ -455,7 +455,7 @@ def exported_is_right(entries: list[audit.Entry]) -> None:
     seen.finish()
 
 
-@pytest.mark.by_turns(3)
+@pytest.mark.by_turns(5)
 @pytest.mark.parametrize("how", [_junk, _spare_bits, _padded, _other_alphabet])
 @pytest.mark.parametrize("field", ["authenticatorData", "clientDataJSON", "signature"])
 async def test_what_no_browser_writes_is_not_kept_so_that_each_export_can_be_checked(

@@ -32,7 +32,7 @@ from tests.support.kinds import PATH, QUOTE_NAMES
 from tests.support.situations import no_faults
 from tests.support.world import ALICE, BOB, CAROL, World
 
-pytestmark = pytest.mark.by_turns(2)
+pytestmark = pytest.mark.by_turns(4)
 
 TEXTS: dict[str, dict[str, str]] = {
     "card_unload": {"amount_usd": "5"},

@@ -17,7 +17,7 @@ from tests.services.outcome_steps import alert_kinds, execute, jump_to_the_end
 from tests.support.situations import card_of
 from tests.support.world import ALICE, BOB, CAROL, World
 
-pytestmark = pytest.mark.by_turns(2)
+pytestmark = pytest.mark.by_turns(4)
 
 FREEZE, LIMITS, FEES = "POST /cards/{cardId}/freeze", "PUT /cards/{cardId}/limits", "PUT /fees"
 # By the kind of the older request: what both set, the call, the newer kind.

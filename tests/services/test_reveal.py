@@ -23,7 +23,7 @@ from storage.requests import card_details_links
 from tests.services.outcome_steps import execute
 from tests.support.world import ALICE, BOB, CAROL, Died, World
 
-pytestmark = pytest.mark.by_turns(2)
+pytestmark = pytest.mark.by_turns(4)
 
 PAN = "GET /cards/{cardId}/pan"
 TOKEN = re.compile(r"https://countersign\.example\.com/details#([A-Za-z0-9_-]{43})")

@@ -20,7 +20,7 @@ from storage.sealed_columns import WEBHOOK_SECRET
 from tests.services.outcome_steps import alert_kinds, open_alerts
 from tests.support.world import World
 
-pytestmark = pytest.mark.by_turns(2)
+pytestmark = pytest.mark.by_turns(4)
 
 OLD, NEW, NEXT = (Secret(f"whsec_{letter * 32}") for letter in "abc")
 _A_DAY_S = 86_400

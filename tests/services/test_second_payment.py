@@ -43,7 +43,7 @@ async def a_row(world: World) -> Request:
     return row
 
 
-@pytest.mark.by_turns(2)
+@pytest.mark.by_turns(4)
 @FIRSTS
 @pytest.mark.parametrize("second_is", [a_single_one, a_row])
 @pytest.mark.parametrize("is_asked", ["before the doubt", "after it"])

@@ -32,6 +32,8 @@ from tests.support.world import BOB, MASTER, World
 from tests.thief.edits import opened
 from tests.thief.programme import place_of
 
+pytestmark = pytest.mark.by_turns(2)
+
 NEW = new_master()
 ROOT = Path(__file__).parents[2]
 

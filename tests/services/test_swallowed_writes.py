@@ -36,7 +36,7 @@ from tests.support.databases import BACKENDS, PostgresDatabases
 from tests.support.passkeys import SITE, Devices, everybody_has_one, with_passkeys
 from tests.support.world import ALICE, BOB, CAROL, World, a_world
 
-pytestmark = pytest.mark.by_turns(3)
+pytestmark = pytest.mark.by_turns(5)
 
 ENDS = "('passkey.ended', 'passkey.all_ended', 'passkey.reset')"
 ADDS = "('passkey.added')"

@@ -14,7 +14,7 @@ from storage.tables import request as request_table
 from tests.services.outcome_steps import Fault, alert_kinds, execute, jump, keys_sent
 from tests.support.world import BOB, CAROL, World
 
-pytestmark = pytest.mark.by_turns(2)
+pytestmark = pytest.mark.by_turns(4)
 
 TOPUP = "POST /cards/{cardId}/topup"
 
@@ -83,7 +83,7 @@ def test_every_column_of_a_request_is_either_bound_or_housekeeping() -> None:
     assert not set(REQUEST_COLUMNS) & HOUSEKEEPING
 
 
-@pytest.mark.by_turns(3)
+@pytest.mark.by_turns(5)
 @pytest.mark.parametrize("column", REQUEST_COLUMNS)
 async def test_a_changed_request_is_not_sent_and_somebody_is_notified(world: World, column: str) -> None:
     request = await world.top_up("50")
@@ -97,7 +97,7 @@ async def test_a_changed_request_is_not_sent_and_somebody_is_notified(world: Wor
         assert await alert_kinds(world) == {"tampered"}
 
 
-@pytest.mark.by_turns(3)
+@pytest.mark.by_turns(5)
 @pytest.mark.parametrize("column", [c for c in REQUEST_COLUMNS if c not in ("program", "sealed_private")])
 async def test_a_request_changed_after_a_lost_answer_is_not_repeated_nor_looked_up(
     world: World, column: str

@@ -153,7 +153,7 @@ FIRST = (
 )
 
 
-@pytest.mark.by_turns(2)
+@pytest.mark.by_turns(4)
 @pytest.mark.parametrize("case", FIRST, ids=lambda case: case.row)
 async def test_a_first_answer_proves_no_more_than_its_row_says(world: World, case: First) -> None:
     before_usd = card_balance(world)
@@ -213,7 +213,7 @@ def _end_of(answer: str, truth: Truth) -> State:
     return State.FAILED if answer in _SPEND_THE_KEY else State.SUCCEEDED
 
 
-@pytest.mark.by_turns(3)
+@pytest.mark.by_turns(5)
 @pytest.mark.walk
 @pytest.mark.parametrize("truth", [COMPLETED, LOST, HALF], ids=lambda truth: truth.name)
 @pytest.mark.parametrize("answer", RESENT)

@@ -22,7 +22,7 @@ from tests.support.world import World, a_world
 from tests.thief.edits import opened
 from tests.thief.programme import place_of
 
-pytestmark = pytest.mark.by_turns(2)
+pytestmark = pytest.mark.by_turns(4)
 
 
 def write(world: World, statement: str, *values: object) -> None:

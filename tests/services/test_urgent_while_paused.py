@@ -41,7 +41,7 @@ from tests.support.situations import (
 from tests.support.view_text import view_text
 from tests.support.world import ALICE, BOB, World
 
-pytestmark = pytest.mark.by_turns(2)
+pytestmark = pytest.mark.by_turns(4)
 
 SENT = (
     "sent as soon as you submit",

@@ -32,7 +32,7 @@ from tests.support.kinds import NORA
 from tests.support.situations import no_faults
 from tests.support.world import ALICE, BOB, CAROL, World
 
-pytestmark = pytest.mark.by_turns(2)
+pytestmark = pytest.mark.by_turns(4)
 
 ORDER, FUNDING, CLOSE = "POST /cards", "POST /funding", "POST /cards/{cardId}/close"
 HASH = "0x" + "cd" * 32

@@ -24,7 +24,7 @@ from tests.support.situations import everything_said
 from tests.support.view_text import view_text
 from tests.support.world import BOB, CAROL, World
 
-pytestmark = [pytest.mark.usefixtures("deposits_are_set_up"), pytest.mark.by_turns(2)]
+pytestmark = [pytest.mark.usefixtures("deposits_are_set_up"), pytest.mark.by_turns(4)]
 
 OF_MONEY = ("nothing moved", "nothing has moved", "it came back", "money moved")
 

@@ -68,7 +68,7 @@ def _parsed(words: list[str]) -> argparse.Namespace:
         "--seeds",
         type=_seeds,
         default=range(1, 101),
-        help="run these, such as 1-200; broken: those that broke a promise in an earlier soak",
+        help="run these, such as 1-200 or 7,12; broken: those that broke a promise in an earlier soak",
     )
     parser.add_argument("--keep-on", action="store_true", help="do not end at the first violation")
     parser.add_argument("--twice", action="store_true", help="run each seed twice, and compare")
@@ -130,6 +130,8 @@ def _numbers(text: str) -> frozenset[int]:
 def _seeds(text: str) -> Sequence[int]:
     if text == "broken":
         return soak.broken_before()
+    if "," in text:
+        return sorted(_numbers(text))
     if not re.fullmatch(r"[0-9]+(-[0-9]+)?", text):
         raise argparse.ArgumentTypeError(f"{text!r} is not a range of seeds such as 1-200")
     first, _, last = text.partition("-")

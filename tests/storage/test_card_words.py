@@ -25,7 +25,7 @@ from tests.support.clock import FrozenClock
 from tests.support.databases import Databases
 from tests.support.samples import examples
 
-pytestmark = pytest.mark.by_turns(2)
+pytestmark = pytest.mark.by_turns(4)
 
 FIRST = ("ALICE", "Álvaro", "BOB", "ANNE-MARIE", "Zoë", "o'Neil", "LI", "ALI", "active", "FRO")
 LAST = ("MOREAU", "VAN DER BERG", "STONE", "STONE-HAM", "Åström", "NUÑEZ", "LI", "D'ARC", "")

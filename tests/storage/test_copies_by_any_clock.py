@@ -28,7 +28,7 @@ from tests.support.databases import Databases
 from tests.support.world import World, a_world
 
 #: Long stories, which are the same on either database.
-pytestmark = [pytest.mark.walk(turns="databases"), pytest.mark.by_turns(3)]
+pytestmark = [pytest.mark.walk(turns="databases"), pytest.mark.by_turns(5)]
 # The clock of the machine on which the first copy was put back, compared with the right one.
 OFFSETS = [timedelta(days=400), timedelta(hours=2), timedelta(0), timedelta(hours=-2), timedelta(days=-2)]
 any_clock = pytest.mark.parametrize("offset", OFFSETS, ids=str)

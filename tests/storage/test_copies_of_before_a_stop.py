@@ -34,6 +34,8 @@ from tests.support.databases import Databases
 from tests.support.waiting import eventually
 from tests.support.world import ALICE, BOB, CAROL, World, a_policy, a_world
 
+pytestmark = pytest.mark.by_turns(3)
+
 COOL_OFF = timedelta(minutes=10)
 
 

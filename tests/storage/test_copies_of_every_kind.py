@@ -29,7 +29,7 @@ from tests.support.databases import SqliteFiles
 from tests.support.kinds import EACH, QUOTE_NAMES, asked
 from tests.support.world import World, a_policy, a_world
 
-pytestmark = pytest.mark.by_turns(2)
+pytestmark = pytest.mark.by_turns(4)
 
 WAITS = timedelta(days=3)
 #: Kinds that leave a row in the ledger of the simulator: an amount, or none.
@@ -55,7 +55,7 @@ async def references(world: World, key: str) -> list[str]:
     return [e.reference or "" for e in found if ledger_text.key_in(e.reference) == key]
 
 
-@pytest.mark.by_turns(3)
+@pytest.mark.by_turns(5)
 @EACH
 async def test_what_was_carried_out_after_the_copy_is_not_carried_out_again(
     world: World, sqlite_files: SqliteFiles, tmp_path: Path, kind: str

@@ -35,7 +35,7 @@ from tests.storage.test_restores_at_odd_times import copied, in_force, leave, re
 from tests.support.databases import Databases
 from tests.support.world import ALICE, BOB, World, a_policy, a_world
 
-pytestmark = pytest.mark.by_turns(2)
+pytestmark = pytest.mark.by_turns(4)
 
 #: In 24 hours. A request takes 10; of another one of 12 the second would exceed it.
 LIMIT_USD = Decimal(15)

@@ -31,6 +31,8 @@ from tests.storage.test_restores_at_odd_times import copied, in_force, leave, re
 from tests.support.databases import Databases
 from tests.support.world import ALICE, World, a_policy, a_world
 
+pytestmark = pytest.mark.by_turns(3)
+
 ROW_USD = Decimal(5)
 
 

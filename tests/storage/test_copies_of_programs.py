@@ -27,6 +27,8 @@ from tests.storage.test_restores_at_odd_times import copied, in_force, read_ledg
 from tests.support.databases import Databases
 from tests.support.world import World, a_world
 
+pytestmark = pytest.mark.by_turns(3)
+
 ORDER = codec.encode(simulated.ORDER)
 
 

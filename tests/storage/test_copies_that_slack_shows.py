@@ -32,6 +32,8 @@ from tests.support.databases import SqliteFiles
 from tests.support.kinds import QUOTE_NAMES, asked
 from tests.support.world import ALICE, BOB, World, a_policy, a_world
 
+pytestmark = pytest.mark.by_turns(3)
+
 WAITS = timedelta(days=3)
 
 

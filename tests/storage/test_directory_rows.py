@@ -48,7 +48,7 @@ async def team(store: Store) -> Store:
     return store
 
 
-@pytest.mark.by_turns(3)
+@pytest.mark.by_turns(5)
 @pytest.mark.parametrize(
     ("said", "meant"),
     [

@@ -149,7 +149,7 @@ async def large(databases: Databases, tmp_path: Path) -> AsyncIterator[World]:
     databases.drop(url)
 
 
-@pytest.mark.by_turns(2)
+@pytest.mark.by_turns(4)
 async def test_no_hot_statement_reads_a_table_whole(large: World) -> None:
     statements = {hot.name: await _statements(large, hot) for hot in HOT}
 

@@ -31,6 +31,8 @@ from tests.storage.test_restores_at_odd_times import open_alerts, read_ledger
 from tests.support.databases import PostgresDatabases
 from tests.support.world import World, a_world
 
+pytestmark = pytest.mark.by_turns(2)
+
 AT = datetime(2026, 3, 2, 8, tzinfo=UTC)
 STOOD_STILL = text("UPDATE replica SET beat_at = beat_at - :passed WHERE owner = :owner")
 

@@ -22,6 +22,8 @@ from tests.storage.test_restores_at_odd_times import open_alerts, read_ledger
 from tests.support.databases import PostgresDatabases
 from tests.support.world import World, a_policy, a_world
 
+pytestmark = pytest.mark.by_turns(2)
+
 
 @pytest.fixture
 def databases(postgres_databases: PostgresDatabases) -> PostgresDatabases:

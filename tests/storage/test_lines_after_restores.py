@@ -20,7 +20,7 @@ from tests.storage.test_restores_at_odd_times import copied, in_force, read_ledg
 from tests.support.databases import SqliteFiles
 from tests.support.world import ALICE, World, a_world
 
-pytestmark = pytest.mark.by_turns(2)
+pytestmark = pytest.mark.by_turns(4)
 
 
 @pytest.fixture

@@ -89,7 +89,7 @@ PENDING: tuple[Act, ...] = (approve, reject, leave_out, cancel)
 APPROVED: tuple[Act, ...] = (send, cancel, expire, purge, pause_and_resume)
 
 
-@pytest.mark.by_turns(2)
+@pytest.mark.by_turns(4)
 @pytest.mark.parametrize(
     "pair", list(combinations(PENDING, 2)), ids=lambda pair: " and ".join(a.__name__ for a in pair)
 )

@@ -43,7 +43,7 @@ def legs(seed: int) -> list[PurchaseLeg]:
     return made
 
 
-@pytest.mark.by_turns(2)
+@pytest.mark.by_turns(4)
 @pytest.mark.parametrize("limit", [1, 7, 100])
 async def test_purchases_come_once_in_the_order_they_began(store: Store, limit: int) -> None:
     made = legs(limit)

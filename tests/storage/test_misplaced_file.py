@@ -30,7 +30,7 @@ from tests.storage.conftest import Opener
 from tests.storage.restores import VAULT
 from tests.support.databases import migrated_file
 
-pytestmark = pytest.mark.by_turns(2)
+pytestmark = pytest.mark.by_turns(4)
 
 # Made by `_an_older_copy_beside_it`.
 ENTRIES = 22

@@ -39,6 +39,8 @@ from tests.support import posting
 from tests.support.databases import Databases
 from tests.support.world import ALICE, BOB, CAROL, Died, World, a_policy, a_world
 
+pytestmark = pytest.mark.by_turns(4)
+
 
 @pytest.fixture
 async def world(tmp_path: Path, own_url: str) -> AsyncIterator[World]:

@@ -105,7 +105,7 @@ async def test_a_walk_over_requests_meets_each_once_while_others_are_made(
     )
 
 
-@pytest.mark.by_turns(3)
+@pytest.mark.by_turns(5)
 @pytest.mark.parametrize("wanted", WANTED, ids=str)
 async def test_requests_are_counted_up_to_a_bound_and_a_page_can_be_skipped_to(
     store: Store, wanted: Wanted

@@ -102,7 +102,7 @@ async def test_a_frozen_body_moved_to_another_request_does_not_open(store: Store
             await requests.frozen(tx, "R-7K3M")
 
 
-@pytest.mark.by_turns(3)
+@pytest.mark.by_turns(5)
 @pytest.mark.parametrize("state", list(State))
 @pytest.mark.parametrize("event", list(Event))
 async def test_a_move_the_table_lacks_moves_nothing(sqlite_store: Store, state: State, event: Event) -> None:

@@ -26,7 +26,7 @@ from tests.storage.test_restores_at_odd_times import copied, in_force, open_aler
 from tests.support.databases import Databases, SqliteFiles
 from tests.support.world import ALICE, CAROL, World, a_policy, a_world
 
-pytestmark = pytest.mark.by_turns(2)
+pytestmark = pytest.mark.by_turns(4)
 
 COOL_OFF = timedelta(minutes=10)
 

@@ -27,7 +27,7 @@ from tests.support.passkeys import SITE, Devices, with_passkeys
 from tests.support.world import BOB, CAROL, World, a_world
 
 #: Long stories, which are the same on either database.
-pytestmark = pytest.mark.walk(turns="databases")
+pytestmark = [pytest.mark.walk(turns="databases"), pytest.mark.by_turns(2)]
 
 
 @pytest.fixture

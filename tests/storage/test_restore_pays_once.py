@@ -34,7 +34,7 @@ from tests.support.databases import Databases
 from tests.support.world import ALICE, World, a_world
 
 #: Long stories, which are the same on either database.
-pytestmark = [pytest.mark.walk(turns="databases"), pytest.mark.by_turns(2)]
+pytestmark = [pytest.mark.walk(turns="databases"), pytest.mark.by_turns(4)]
 #: What nobody may read of a request whose key took money.
 CLAIMS_NOTHING = re.compile(
     r"(?i)nothing (was|has|is) (sent|moved)|nothing moved|nothing has moved|no money moved|has not moved"

@@ -20,7 +20,7 @@ from tests.support.databases import Databases
 from tests.support.kinds import PATH, QUOTE_NAMES, asked, kind_class
 from tests.support.world import World, a_world
 
-pytestmark = pytest.mark.by_turns(2)
+pytestmark = pytest.mark.by_turns(4)
 
 # What moves nothing may end as failed, if that is what can be seen now: a secret that is only in what was lost.
 MAY_FAIL = {

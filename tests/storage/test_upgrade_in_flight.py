@@ -24,6 +24,8 @@ from storage.migrate import migrate, newest
 from tests.support.databases import Databases
 from tests.support.world import BOB, CAROL, World, a_world
 
+pytestmark = pytest.mark.by_turns(2)
+
 DATA = Path(__file__).parent / "data"
 SCHEMAS = sorted(path.stem for path in DATA.glob("schema-*.json"))
 ENDED = {

@@ -176,7 +176,7 @@ async def test_a_full_disk_of_postgresql_is_named_though_small_changes_still_fit
             server.stop()
 
 
-@pytest.mark.by_turns(2)
+@pytest.mark.by_turns(4)
 @pytest.mark.parametrize("programs", [None, *installed()], ids=lambda at: at.parent.name if at else "wheel")
 async def test_every_version_of_postgresql_that_is_here_is_ready_and_takes_a_copy(
     tmp_path: Path, open_store: Opener, programs: Path | None

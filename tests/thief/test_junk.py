@@ -33,7 +33,7 @@ def _show(line: str) -> None:
     print(line[:700], flush=True)
 
 
-@pytest.mark.by_turns(2)
+@pytest.mark.by_turns(4)
 @pytest.mark.sampled
 @pytest.mark.timeout(0)
 @pytest.mark.parametrize("on", ["SQLite", "PostgreSQL"])

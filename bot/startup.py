@@ -305,8 +305,11 @@ async def report_anchors_missing(settings: Settings, config: Config, core: Core)
 async def check_audit(store: Store, kept_in: AnchorPlaces) -> OlderCopy | None:
     """That it is an older copy of itself, if it is one. With a chain that was changed `CannotStart` is raised: somebody
     wrote into the database behind our back."""
+    async with store.read() as tx:
+        known, entries = await instance.anchor_files(tx), (await audit.head(tx)).seq
     try:
         each = await kept_in.read_each()
+        missing = await kept_in.missing(known)
     except Unreadable as error:
         raise CannotStart(
             f"{error} cannot be read as audit anchors, so nobody can tell whether the database is an older copy."
@@ -314,13 +317,11 @@ async def check_audit(store: Store, kept_in: AnchorPlaces) -> OlderCopy | None:
             " COUNTERSIGN_ANCHORS_COMMAND. If you are sure that the database is the newest, remove the setting and"
             " start without it until it is repaired."
         ) from None
-    async with store.read() as tx:
-        known, entries = await instance.anchor_files(tx), (await audit.head(tx)).seq
-    if missing := [str(path) for path in kept_in.files if str(path) in known and not path.exists()]:
+    if missing:
         raise CannotStart(
-            f"{' and '.join(missing)} is missing, where audit anchors were kept, so nobody can tell whether the"
-            " database is an older copy. Nothing was started. Mount its disk, or put the file back. If it is lost and"
-            " you are sure that the database is the newest, make an empty file there."
+            f"{' and '.join(map(str, missing))} is missing, where audit anchors were kept, so nobody can tell whether"
+            " the database is an older copy. Nothing was started. Mount its disk, or put the file back. If it is lost"
+            " and you are sure that the database is the newest, make an empty file there."
         )
     if fault := empty_places(kept_in, each, entries):
         log.error("audit.no_anchors_kept", extra={"fault": fault})

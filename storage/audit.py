@@ -312,6 +312,13 @@ async def head(tx: Tx) -> Head:
     return Head(0, "") if row is None else Head(row.seq, row.hash)
 
 
+async def wait_for_who_adds(tx: Tx) -> None:
+    """Until whoever adds to the chain now has done so: a commit whose answer was lost may still be under way. SQLite's
+    write lock does so already."""
+    if tx.is_postgres:
+        await tx.run(_HEAD_LOCKED)
+
+
 async def head_is_lost(tx: Tx) -> bool:
     """Did somebody take out the row of the chain's end, or set it back, so that nothing can be added any more?
 

@@ -208,7 +208,7 @@ class Store:
 
     @asynccontextmanager
     async def begin(self) -> AsyncIterator[Tx]:
-        began, tx = self._clock.monotonic(), None
+        began, tx, is_committing = self._clock.monotonic(), None, False
         try:
             async with self.write_turn, self._writer.begin() as connection:
                 self.require_its_file()
@@ -225,6 +225,8 @@ class Store:
                 yield tx
                 await tx.ends()
                 self.require_its_file()
+                is_committing = True
+            is_committing = False
         except SQLAlchemyError as error:
             self._stored_at = float("-inf")
             await self.keep_what_is_open()
@@ -233,6 +235,9 @@ class Store:
         except Exception as error:
             await self._look_for_the_cause(error, tx)
             raise
+        finally:
+            if is_committing and tx is not None:
+                tx.may_be_committed()
         self._stored_at = self._clock.monotonic()
         self._note_change()
         self._observed("Database write", began)

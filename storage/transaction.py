@@ -318,7 +318,8 @@ class Tx:
         self.reports_loss = False
         #: Messages that are written together later; None = each is written when it is put.
         self.put_later: list[dict[str, Any]] | None = None
-        self._callbacks: list[Callable[[], None]] = []
+        #: Each with whether it runs also where nobody knows if this was committed.
+        self._callbacks: list[tuple[Callable[[], None], bool]] = []
         self._checks: list[Callable[[], Awaitable[None]]] = []
 
     @property
@@ -456,10 +457,17 @@ class Tx:
         for check in self._checks:
             await check()
 
-    def after_commit(self, callback: Callable[[], None]) -> None:
-        """Run `callback` once this transaction is durable; never if it rolls back."""
-        self._callbacks.append(callback)
+    def after_commit(self, callback: Callable[[], None], *, though_unsure: bool = False) -> None:
+        """Run `callback` once this transaction is durable; never if it rolls back. `though_unsure`: also where nobody
+        knows which of the two, as the answer to the commit was lost."""
+        self._callbacks.append((callback, though_unsure))
 
     def committed(self) -> None:
-        for callback in self._callbacks:
+        for callback, _ in self._callbacks:
             callback()
+
+    def may_be_committed(self) -> None:
+        """The answer to the commit did not come."""
+        for callback, though_unsure in self._callbacks:
+            if though_unsure:
+                callback()

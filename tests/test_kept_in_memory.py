@@ -38,7 +38,7 @@ BOUNDS: dict[str, str] = {
     "bot/partner/shapes.py": SETTINGS,
     "bot/partner/wire.py": A_VALUE,
     "bot/services/alerts": A_VALUE,
-    "bot/services/anchor_places.py": "places of the settings: the name of each, while it is behind",
+    "bot/services/anchor_places.py": "places of the settings, each with the anchor that it took last",
     "bot/services/conversation/dialog.py": "one card directory of 20,000 cards",
     "bot/services/core.py": "people_kept: 1,000 people, then none; roles_noted, live, withheld: as the settings name",
     "bot/services/events/polling.py": "by program; queued_read: the cards that are queued in the database",

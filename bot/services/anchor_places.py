@@ -1,4 +1,8 @@
-"""Where anchors of the audit chain are kept outside the database: files, and a command of the settings."""
+"""Where anchors of the audit chain are kept outside the database: files, and a command of the settings.
+
+Each may hang: a frozen file system or a hard NFS mount answers hours later, or never. So each is asked in a thread of
+its own, for a time, and what hangs holds up nobody else.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +11,18 @@ import hashlib
 import logging
 import os
 import shlex
-from collections.abc import Mapping, Sequence
+import signal
+import subprocess
+from collections.abc import Callable, Collection, Mapping, Sequence
+from concurrent.futures import Executor, Future
+from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Protocol
+from threading import Thread
+from typing import Any, Protocol, TypeVar
 
+from bot import together
 from storage.audit import Anchor
 from storage.store import Store
 
@@ -31,22 +42,32 @@ EMPTY = (
     " Countersign ran last, that is right. If not, its disk isn't mounted, or somebody emptied it: an older copy of the"
     " database would not be noticed."
 )
-_COMMAND_TAKES_S = 10.0
+#: A place that has no answer by then is away.
+TAKES_S = 10.0
+# What was killed has its end this much later, unless it hangs in the system itself.
+_ENDS_WITHIN_S = 1.0
 _NAME_DIGITS = 16
 # As `Anchor.line` begins.
 _BEGINS = '{"at": "'
+
+T = TypeVar("T")
 
 
 class Unreadable(Exception):
     """A place holds something else than anchors, or cannot be read; the text names it."""
 
 
+def _no_answer(place: object) -> Unreadable:
+    return Unreadable(f"{place} (no answer within {TAKES_S:g} seconds)")
+
+
 class Place(Protocol):
-    """One place outside the database. `str` of it is what the settings say. Both raise Unreadable."""
+    """One place outside the database. `str` of it is what the settings say. Both may never return, and raise
+    Unreadable."""
 
-    async def lines(self) -> list[str]: ...
+    def lines(self) -> list[str]: ...
 
-    async def append(self, line: str) -> None: ...
+    def append(self, line: str) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,14 +79,14 @@ class FilePlace:
     def __str__(self) -> str:
         return str(self.path)
 
-    async def lines(self) -> list[str]:
-        return await asyncio.to_thread(_lines, self.path)
+    def lines(self) -> list[str]:
+        return _lines(self.path)
 
-    async def append(self, line: str) -> None:
+    def append(self, line: str) -> None:
         try:
-            await asyncio.to_thread(_append, self.path, line)
+            _append(self.path, line)
         except OSError as error:
-            raise Unreadable(str(error)) from None
+            raise Unreadable(f"{self.path} ({error.strerror or error})") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,29 +98,145 @@ class CommandPlace:
     def __str__(self) -> str:
         return shlex.join(self.command)
 
-    async def lines(self) -> list[str]:
-        return (await _run([*self.command, "read"], b"")).decode(errors="replace").splitlines()
+    def lines(self) -> list[str]:
+        said = self._run("read", None, subprocess.PIPE)
+        return said.decode(errors="replace").splitlines()
 
-    async def append(self, line: str) -> None:
-        await _run([*self.command, "write"], line.encode() + b"\n")
+    def append(self, line: str) -> None:
+        self._run("write", line.encode() + b"\n", subprocess.DEVNULL)
+
+    def _run(self, what: str, given: bytes | None, out: int) -> bytes:
+        """What it prints. Raises Unreadable with why it did not do its work."""
+        command, into = [*self.command, what], subprocess.DEVNULL if given is None else subprocess.PIPE
+        try:
+            running = subprocess.Popen(  # noqa: S603 - the operator's own, without a shell
+                command, stdin=into, stdout=out, stderr=subprocess.DEVNULL, start_new_session=True
+            )
+        except OSError as error:
+            raise Unreadable(f"{command[0]} ({error.strerror})") from None
+        try:
+            said, _ = running.communicate(given, timeout=TAKES_S)
+        except subprocess.TimeoutExpired:
+            _kill(running)
+            raise _no_answer(self) from None
+        if running.returncode:
+            raise Unreadable(f"{command[0]} (exit code {running.returncode})")
+        return said or b""
+
+
+class _Threads(Executor):
+    """Each call has a thread of its own. The process's end waits for none of them."""
+
+    def submit(self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
+        future = Future[T]()
+
+        def run() -> None:
+            if not future.set_running_or_notify_cancel():
+                return
+            try:
+                found = fn(*args, **kwargs)
+            except BaseException as error:  # noqa: BLE001 - handed to whoever asked
+                future.set_exception(error)
+            else:
+                future.set_result(found)
+
+        Thread(target=run, name="anchors", daemon=True).start()
+        return future
+
+
+_THREADS = _Threads()
+
+
+@dataclass(slots=True, eq=False)
+class Lane:
+    """One place, which is asked one thing at a time: nothing ends a thread that hangs, so there is one at most.
+
+    `kept`: what it took last from this process. `is_behind`: what it was given last it has not taken, so far. `took` is
+    given each anchor that it takes.
+    """
+
+    place: Place
+    took: Callable[[Anchor], None]
+    kept: Anchor | None = None
+    is_behind: bool = False
+    _asked: asyncio.Future[Any] | None = None
+    _overdue_at: float = 0.0
+    _next: tuple[Anchor, asyncio.Future[str]] | None = None
+    _work: asyncio.Task[None] | None = None
+
+    async def ask(self, do: Callable[[], T]) -> T:
+        """What `do` returns, in a thread. Raises Unreadable where that takes too long, and at once where something else
+        does already."""
+        loop = asyncio.get_running_loop()
+        until = loop.time() + TAKES_S
+        while self._asked is not None and not self._asked.done():
+            left = min(until, self._overdue_at) - loop.time()
+            if left <= 0:
+                raise _no_answer(self.place)
+            await asyncio.wait({self._asked}, timeout=left)
+        asked: asyncio.Future[T] = loop.run_in_executor(_THREADS, do)
+        asked.add_done_callback(_seen)
+        self._asked, self._overdue_at = asked, loop.time() + TAKES_S
+        await asyncio.wait({asked}, timeout=until - loop.time())
+        if not asked.done():
+            raise _no_answer(self.place)
+        return asked.result()
+
+    async def read(self) -> list[Anchor] | Unreadable:
+        """The anchors that it has, or what is wrong with it."""
+        try:
+            return await self.ask(lambda: anchors_among(self.place.lines(), str(self.place)))
+        except Unreadable as error:
+            return error
+
+    def give(self, anchor: Anchor) -> asyncio.Future[str]:
+        """It takes it as soon as it can; then what is wrong is known, empty where it has it. Of those that wait it
+        takes the last one alone, which says what they say and more."""
+        self.is_behind = True
+        said = asyncio.get_running_loop().create_future() if self._next is None else self._next[1]
+        self._next = (anchor, said)
+        if self._work is None or self._work.done():
+            self._work = asyncio.create_task(self._take(), name="anchors")
+        return said
+
+    async def _take(self) -> None:
+        while self._next is not None:
+            (anchor, said), self._next = self._next, None
+            fault = ""
+            try:
+                await self.ask(partial(self.place.append, anchor.line()))
+            except Exception as error:  # noqa: BLE001 - whatever it is, the place has not taken it
+                fault = str(error) if isinstance(error, Unreadable) else f"{self.place} ({error})"
+                log.error("audit.anchor_not_kept", extra={"place": str(self.place), "error": fault})  # noqa: TRY400
+            else:
+                self.kept = anchor
+                self.is_behind = self._next is not None
+                self.took(anchor)
+            said.set_result(fault)
+
+
+def _seen(asked: asyncio.Future[Any]) -> None:
+    """What goes wrong after its time is nobody's any more."""
+    if not asked.cancelled():
+        asked.exception()
 
 
 @dataclass(slots=True)
 class AnchorPlaces:
     """Where anchors are kept, apart from the log and Slack: `files`, and `command` where it isn't empty.
 
-    `last_seq` is the newest that this process has written; `kept_seq` is the newest that a place has for sure, as it
-    took it or gave it. `due` is set from a stop that this process has committed until an anchor tells of it. `behind`:
-    the places, by name, that did not take the newest one.
+    `last_seq` is the newest that was stated to all of them, the audit channel among them; `kept_seq` is the newest that
+    a place has for sure, as it took it or gave it. `due` is set from a stop that this process has committed until an
+    anchor tells of it.
     """
 
     files: Sequence[Path] = ()
     command: Sequence[str] = ()
     last_seq: int = field(default=0)
     kept_seq: int = field(default=0)
-    noted: Sequence[str] = ()  # the files that the database is known to know of
+    noted: frozenset[str] = frozenset()  # the files that the database is known to know of
     due: asyncio.Event = field(default_factory=asyncio.Event)
-    behind: frozenset[str] = frozenset()
+    _lanes: dict[str, Lane] = field(default_factory=dict, repr=False)
 
     @property
     def is_anywhere(self) -> bool:
@@ -107,16 +244,39 @@ class AnchorPlaces:
         return bool(self.files or self.command)
 
     @property
-    def places(self) -> Mapping[str, Place]:
+    def lanes(self) -> Mapping[str, Lane]:
         """Each place, by the name by which the audit log knows it."""
         found: list[Place] = [FilePlace(path) for path in self.files]
         if self.command:
             found.append(CommandPlace(self.command))
-        return {hashlib.sha256(str(one).encode()).hexdigest()[:_NAME_DIGITS]: one for one in found}
+        return {
+            name: self._lanes.setdefault(name, Lane(place, self._took))
+            for place in found
+            for name in [_name_of(place)]
+        }
 
-    def kept_in(self) -> list[Path]:
-        """The files that are there."""
-        return [path for path in self.files if path.exists()]
+    def _took(self, anchor: Anchor) -> None:
+        self.kept_seq = max(self.kept_seq, anchor.seq)
+
+    @property
+    def behind(self) -> frozenset[str]:
+        """The places, by name, that have not taken the newest one."""
+        return frozenset(name for name, lane in self.lanes.items() if lane.is_behind)
+
+    def kept_in(self) -> frozenset[Path]:
+        """The files that have taken an anchor of this process."""
+        lanes = self.lanes
+        return frozenset(path for path in self.files if lanes[_name_of(FilePlace(path))].kept is not None)
+
+    async def missing(self, among: Collection[str]) -> list[Path]:
+        """Of these files those that are not there. Raises Unreadable."""
+        return [
+            path for path in self.files if str(path) in among and not await self.ask_file(path, path.exists)
+        ]
+
+    async def ask_file(self, path: Path, do: Callable[[], T]) -> T:
+        """What `do` returns, which is about one of the files. Raises Unreadable where that takes too long."""
+        return await self.lanes[_name_of(FilePlace(path))].ask(do)
 
     async def read(self) -> list[Anchor]:
         """All anchors of all places, by number. Raises Unreadable, with every place that fails: what such a place holds
@@ -128,33 +288,31 @@ class AnchorPlaces:
 
     async def read_each(self) -> dict[str, list[Anchor]]:
         """The anchors of each place, by its name. Raises Unreadable as `read` does."""
-        found: dict[str, list[Anchor]] = {}
-        failed: list[str] = []
-        for name, place in self.places.items():
-            try:
-                found[name] = await asyncio.to_thread(anchors_among, await place.lines(), str(place))
-            except Unreadable as error:
-                failed.append(str(error))
-        if failed:
+        lanes = self.lanes
+        said = await together.each(lane.read() for lane in lanes.values())
+        if failed := [str(one) for one in said if isinstance(one, Unreadable)]:
             raise Unreadable(" and ".join(failed))
-        return found
+        return {name: one for name, one in zip(lanes, said, strict=True) if not isinstance(one, Unreadable)}
 
-    async def write(self, anchor: Anchor, *, only_behind: bool = False) -> dict[str, str]:
-        """In every place, or in those that are behind. One that fails is logged and leaves the others; by its name,
-        what is wrong with it."""
+    async def write(
+        self, anchor: Anchor, *, only_behind: bool = False, within_s: float | None = None
+    ) -> dict[str, str]:
+        """In every place at once, or in those that are behind. One that fails is logged and leaves the others; by its
+        name, what is wrong with it. What has no answer within `within_s`, by default the time that a place may take,
+        goes on by itself."""
+        lanes = self.lanes
+        given = {name: lane.give(anchor) for name, lane in lanes.items() if lane.is_behind or not only_behind}
+        if given:
+            await asyncio.wait(given.values(), timeout=TAKES_S if within_s is None else within_s)
         failed: dict[str, str] = {}
-        for name, place in self.places.items():
-            if only_behind and name not in self.behind:
-                continue
-            try:
-                await place.append(anchor.line())
-            except Unreadable as error:
-                log.error("audit.anchor_not_kept", extra={"place": str(place), "error": str(error)})  # noqa: TRY400
-                failed[name] = f"{place} ({error})"
-        self.last_seq, self.behind = anchor.seq, frozenset(failed)
-        if self.places.keys() - failed.keys():
-            self.kept_seq = max(self.kept_seq, anchor.seq)
+        for name, said in given.items():
+            if fault := said.result() if said.done() else str(_no_answer(lanes[name].place)):
+                failed[name] = fault
         return failed
+
+
+def _name_of(place: Place) -> str:
+    return hashlib.sha256(str(place).encode()).hexdigest()[:_NAME_DIGITS]
 
 
 def places(store: Store, file: Path | None, command: str | None) -> AnchorPlaces:
@@ -167,7 +325,7 @@ def places(store: Store, file: Path | None, command: str | None) -> AnchorPlaces
 
 def empty_places(places: AnchorPlaces, kept: Mapping[str, Sequence[Anchor]], entries: int) -> str:
     """That places have nothing although so many entries were made, in a sentence; empty where it is as it should be."""
-    empty = [str(place) for name, place in places.places.items() if not kept[name]]
+    empty = [str(lane.place) for name, lane in places.lanes.items() if not kept[name]]
     return (
         EMPTY.format(places=" and ".join(empty), entries=entries) if empty and entries > EVERY_ENTRIES else ""
     )
@@ -209,20 +367,13 @@ def _append(path: Path, line: str) -> None:
         os.fsync(file.fileno())
 
 
-async def _run(command: Sequence[str], given: bytes) -> bytes:
-    """What the command prints. Raises Unreadable with why it did not do its work."""
-    try:
-        pipe = asyncio.subprocess.PIPE
-        running = await asyncio.create_subprocess_exec(*command, stdin=pipe, stdout=pipe, stderr=pipe)
-    except OSError as error:
-        raise Unreadable(f"{command[0]} ({error.strerror})") from None
-    try:
-        async with asyncio.timeout(_COMMAND_TAKES_S):
-            said, _ = await running.communicate(given)
-    except TimeoutError:
-        running.kill()
-        await running.wait()
-        raise Unreadable(f"{command[0]} (no answer within {_COMMAND_TAKES_S:g} seconds)") from None
-    if running.returncode:
-        raise Unreadable(f"{command[0]} (exit code {running.returncode})")
-    return said
+def _kill(running: subprocess.Popen[bytes]) -> None:
+    """With all that it has begun, which may hold its pipes: nobody waits for those."""
+    with suppress(OSError):
+        os.killpg(running.pid, signal.SIGKILL)
+    for pipe in (running.stdin, running.stdout):
+        if pipe is not None:
+            with suppress(OSError):
+                pipe.close()
+    with suppress(subprocess.TimeoutExpired):
+        running.wait(_ENDS_WITHIN_S)

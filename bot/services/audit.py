@@ -73,7 +73,7 @@ async def record(
         policy_version=core.policy.version,
     )
     if action in _HOLDS:
-        tx.after_commit(core.anchors.due.set)
+        tx.after_commit(core.anchors.due.set, though_unsure=True)
 
 
 def ended(tx: Tx, request: Request) -> dict[str, Any]:
@@ -122,7 +122,7 @@ async def of_request(
         policy_version=core.policy.version,
     )
     if request.state in _STOPPED or action in _STOPS_A_PART:
-        tx.after_commit(core.anchors.due.set)
+        tx.after_commit(core.anchors.due.set, though_unsure=True)
 
 
 async def of_signing_again(tx: Tx, request: Request, actor: str, *, before: str) -> None:

@@ -3,7 +3,8 @@
 A chain alone does not show that its tail was cut off or that an older copy was put back; an anchor outside does. One is
 written every hundred entries and every quarter of an hour, and at once after each stop: a copy of before it would send
 what people stopped. Each goes to the log, to the audit channel where one is set, to a file beside an SQLite database,
-and to the file or the command of the settings. Files and the command are read at each start. In safe mode none is
+and to the file or the command of the settings. A place that does not answer in its time is away: it is tried again, and
+keeps neither the others nor people waiting. Files and the command are read at each start. In safe mode none is
 written: the newer database may be put back, and these would not be of it. Who resets passkeys at the machine goes on
 with the copy, and they are written again.
 """
@@ -12,7 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 
 from bot.domain.errors import NotAllowed
@@ -32,6 +33,8 @@ log = logging.getLogger("countersign.audit")
 _APART_S = 1.0
 # A place that took none is tried again.
 _TRIED_AGAIN_S = 30.0
+# A process has ten seconds for its end, most of them for calls that are under way.
+_LAST_TAKES_S = 2.0
 _SAFE_MODE = "nothing is kept in safe mode"
 _NOT_KEPT = (
     "A passkey is added only while the end of the audit log is kept outside the database, and it was not kept in"
@@ -39,12 +42,13 @@ _NOT_KEPT = (
 )
 
 
-async def drop(core: Core) -> None:
+async def drop(core: Core, *, within_s: float | None = None) -> None:
     """State where the chain ends now, in every place outside the database. Where the database lacks what this process
-    knows, that is stated, and `LogNotWhole` raised then."""
+    knows, that is stated, and `LogNotWhole` raised then. `within_s`: how long to wait for the places, as in
+    `AnchorPlaces.write`."""
     core.anchors.due.clear()
     try:
-        await _drop(core, in_channel=True)
+        await _drop(core, in_channel=True, within_s=within_s)
     except LogNotWhole:
         raise
     except BaseException:
@@ -52,30 +56,39 @@ async def drop(core: Core) -> None:
         raise
 
 
+async def drop_after_a_stop(core: Core) -> None:
+    """As `drop`, of what somebody has stopped: that is done, and they need not wait for a place that is slow or away.
+    It has its anchor all the same, as the loop of stops would see to."""
+    await drop(core, within_s=_APART_S)
+
+
 async def drop_at_stops(core: Core) -> None:
     """For as long as the process runs: one at once when something was stopped, and the places that did not take the
-    newest are tried again."""
+    newest are tried again. It waits for none of them."""
     while True:
         with suppress(TimeoutError):
             async with asyncio.timeout(_TRIED_AGAIN_S if core.anchors.behind else None):
                 await core.anchors.due.wait()
         with suppress(LogNotWhole):  # said by the job that asks whether one is due
-            await (drop(core) if core.anchors.due.is_set() else _try_again(core))
+            await (drop(core, within_s=0) if core.anchors.due.is_set() else _try_again(core))
         await asyncio.sleep(_APART_S)
+        await _note_files(core)
 
 
 async def _try_again(core: Core) -> None:
     async with core.store.read() as tx:
         anchor = None if await passkeys_on_record.is_copy_in_doubt(tx) else await audit.anchor(tx)
     if anchor is not None:
-        await core.anchors.write(anchor, only_behind=True)
+        await core.anchors.write(anchor, only_behind=True, within_s=0)
 
 
 async def drop_last(core: Core) -> None:
-    """As `drop`, at an end. Where the SQLite file at its path is not the one that is open, by what is open: then the
-    next start knows that what it finds is older."""
+    """As `drop`, at an end, which waits for no place that is away. Where the SQLite file at its path is not the one
+    that is open, by what is open: then the next start knows that what it finds is older."""
     if core.store.misplaced() is None:
-        await drop(core)
+        await drop(core, within_s=_LAST_TAKES_S)
+        if without := [str(lane.place) for lane in core.anchors.lanes.values() if lane.is_behind]:
+            log.warning("audit.no_last_anchor", extra={"places": without})
         return
     try:
         async with core.store.read(though_misplaced=True) as tx:
@@ -84,12 +97,18 @@ async def drop_last(core: Core) -> None:
         log.warning("audit.no_last_anchor", extra={"error": type(error).__name__})
         return
     if anchor is not None:
-        await core.anchors.write(anchor)
+        await core.anchors.write(anchor, within_s=_LAST_TAKES_S)
 
 
-async def _drop(core: Core, *, in_channel: bool) -> tuple[audit.Anchor | None, Mapping[str, str]]:
+async def _drop(
+    core: Core, *, in_channel: bool, within_s: float | None = None
+) -> tuple[audit.Anchor | None, Mapping[str, str]]:
     """The anchor, and by the name of each place that did not keep it, what is wrong with that place. Raises
     `LogNotWhole`."""
+    async with (
+        core.store.begin() as tx
+    ):  # of its own: what comes with an anchor is locked before the end of the chain
+        await audit.wait_for_who_adds(tx)
     async with core.store.begin() as tx:
         lacked = await audit.lacked(tx)
         anchor = await audit.anchor(tx)
@@ -102,8 +121,10 @@ async def _drop(core: Core, *, in_channel: bool) -> tuple[audit.Anchor | None, M
         "audit.anchor", extra={"seq": anchor.seq, "hash": anchor.hash, "mac": anchor.mac, "at": anchor.at}
     )
     if is_safe_mode:
-        return anchor, {name: f"{place} ({_SAFE_MODE})" for name, place in core.anchors.places.items()}
-    failed = await core.anchors.write(anchor)
+        return anchor, {name: f"{lane.place} ({_SAFE_MODE})" for name, lane in core.anchors.lanes.items()}
+    if in_channel:
+        core.anchors.last_seq = anchor.seq
+    failed = await core.anchors.write(anchor, within_s=within_s)
     if lacked is not None:
         log.error("audit.entry_gone", extra={"seq": lacked.seq, "hash": lacked.hash})
         raise LogNotWhole(lacked.seq, "head")
@@ -113,8 +134,9 @@ async def _drop(core: Core, *, in_channel: bool) -> tuple[audit.Anchor | None, M
 
 async def _note_files(core: Core) -> None:
     """That one of these is missing later is noticed at the start."""
-    kept = [str(path) for path in core.anchors.kept_in() if path != core.store.database.anchors_beside]
-    if kept and core.anchors.noted != kept:
+    beside = core.store.database.anchors_beside
+    kept = frozenset(str(path) for path in core.anchors.kept_in() if path != beside)
+    if kept != core.anchors.noted:
         async with core.store.begin() as tx:
             await instance.note_anchor_files(tx, kept)
         core.anchors.noted = kept
@@ -148,17 +170,19 @@ async def require_kept(core: Core) -> None:
     _refuse(failed)
     async with core.store.read() as tx:
         found = await passkeys_on_record.of(tx)
-    missing = core.anchors.places.keys() - found.kept.keys()
+    lanes = core.anchors.lanes
+    missing = {name: lane.kept for name, lane in lanes.items() if name not in found.kept and lane.kept}
     if anchor is None or not missing:
         return
     async with core.store.begin() as tx:
-        await _put_on_record(tx, core, missing, anchor)
+        await _put_on_record(tx, core, missing)
     _, failed = await _drop(core, in_channel=False)
     _refuse(failed)
 
 
-async def _put_on_record(tx: Tx, core: Core, places: Collection[str], anchor: audit.Anchor) -> None:
-    for place in sorted(places):
+async def _put_on_record(tx: Tx, core: Core, kept: Mapping[str, audit.Anchor]) -> None:
+    """`kept`: an anchor that a place has, by its name."""
+    for place, anchor in sorted(kept.items()):
         body = {"place": place, "seq": anchor.seq, "hash": anchor.hash}
         await record(tx, core, "system:app", passkeys_on_record.KEPT, f"anchors:{place}", body)
 

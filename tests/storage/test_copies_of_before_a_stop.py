@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import suppress
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import pytest
 from sqlalchemy import func, select
+from sqlalchemy.exc import OperationalError
 
 from bot.domain.people import APPROVAL_VALID_FOR
 from bot.domain.requests import OPEN, Request, State
@@ -260,3 +261,72 @@ async def test_a_stop_whose_anchor_could_not_be_made_has_it_when_the_database_an
 
 async def _unreachable(tx: Tx) -> NoReturn:
     raise DatabaseUnreachable("It does not answer.")
+
+
+class LosesAnAnswer:
+    """A writer of which the first commit with an entry of this action is stored, `later_s` after its connection broke.
+    What it holds it holds until then."""
+
+    def __init__(self, writer: Any, action: str, later_s: float) -> None:
+        self.writer, self.action, self.later_s = writer, action, later_s
+        self.stored: asyncio.Task[None] | None = None
+
+    @asynccontextmanager
+    async def begin(self) -> AsyncIterator[Any]:
+        begun = self.writer.begin()
+        connection = await begun.__aenter__()
+        try:
+            yield connection
+            made = await connection.execute(select(t.audit.c.seq).where(t.audit.c.action == self.action))
+            loses = self.stored is None and made.first() is not None
+        except BaseException as error:
+            await begun.__aexit__(type(error), error, error.__traceback__)
+            raise
+        if not loses:
+            await begun.__aexit__(None, None, None)
+            return
+        self.stored = asyncio.create_task(self._store(begun))
+        if not self.later_s:
+            await self.stored
+        raise OperationalError("COMMIT", {}, ConnectionError("the connection is lost"))
+
+    async def _store(self, begun: Any) -> None:
+        await asyncio.sleep(self.later_s)
+        await begun.__aexit__(None, None, None)
+
+
+@pytest.mark.parametrize("later_s", [0, 0.5], ids=["stored", "stored a moment later"])
+@pytest.mark.parametrize("stop", ["cancelled by the requester", "the program paused"])
+async def test_a_stop_whose_commit_is_not_answered_has_its_anchor(
+    world: World, monkeypatch: pytest.MonkeyPatch, stop: str, later_s: float
+) -> None:
+    monkeypatch.setattr(audit_anchors, "_APART_S", 0.01)
+    begin, end, action = STOPS[stop]
+    request = await begin(world)
+    await audit_anchors.drop(world.core)
+    loop = asyncio.create_task(audit_anchors.drop_at_stops(world.core))
+    loses = LosesAnAnswer(world.store._writer, action, later_s)
+    with monkeypatch.context() as patched:
+        patched.setattr(world.store, "_writer", loses)
+        with pytest.raises(OperationalError):
+            await end(world, request)
+
+    async def is_out() -> bool:
+        async with world.store.read() as tx:
+            newest = await tx.run(select(func.max(t.audit.c.seq)).where(t.audit.c.action == action))
+            made = newest.scalar_one()
+            return made is not None and (await world.core.anchors.read())[-1].seq >= int(made)
+
+    await eventually("an anchor of the stop", is_out, within_s=3)
+    loop.cancel()
+
+
+async def test_what_was_not_stored_for_sure_asks_for_no_anchor(world: World) -> None:
+    async def refused() -> None:
+        async with world.store.begin() as tx:
+            await audit.record(tx, world.core, BOB, "program.write_paused", "program:main")
+            raise ValueError
+
+    with pytest.raises(ValueError, match=""):
+        await refused()
+    assert not world.core.anchors.due.is_set()

@@ -13,6 +13,7 @@ import tempfile
 from collections.abc import AsyncIterator
 from contextlib import suppress
 from datetime import datetime, timedelta
+from functools import partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -118,12 +119,18 @@ async def anchors(settings: Settings, config: Config, *, is_live: bool) -> Findi
     from bot.startup import few_places, has_places
 
     if settings.anchors_file:
+        file = settings.anchors_file
         try:
-            await asyncio.to_thread(_try_to_append, settings.anchors_file)
+            await AnchorPlaces([file]).ask_file(file, partial(_try_to_append, file))
+        except Unreadable as error:
+            return wrong(
+                "anchors",
+                f"The file for audit anchors {error} cannot be written. Look at the disk or the server that it is on.",
+            )
         except OSError as error:
             return wrong(
                 "anchors",
-                f"The file for audit anchors {settings.anchors_file} cannot be written ({error.strerror})."
+                f"The file for audit anchors {file} cannot be written ({error.strerror})."
                 " Make its folder, or let the user that Countersign runs as write there.",
             )
     if settings.anchors_command:

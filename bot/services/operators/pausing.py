@@ -58,7 +58,7 @@ async def pause(core: Core, slack_id: str, named: Sequence[str], reason: str) ->
             )
             await _redraw(tx, core, program)
     if stopped:
-        await audit_anchors.drop(core)  # that it is paused is known outside the database, too
+        await audit_anchors.drop_after_a_stop(core)  # that it is paused is known outside the database, too
     return stopped
 
 

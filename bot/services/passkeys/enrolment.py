@@ -234,7 +234,7 @@ async def revoke(core: Core, slack_id: str, passkey_id: str) -> str:
         found = await _own(tx, slack_id, passkey_id)
         await end(tx, core, found, by=actor.id, why="removed")
         await _tell(tx, core, found, actor.name, "removed")
-    await audit_anchors.drop(core)
+    await audit_anchors.drop_after_a_stop(core)
     return (
         f"{found.id} (“{found.name}”) no longer works. To add another, use /countersign passkey add: if you have no"
         " other passkey, two people have to confirm it."
@@ -254,7 +254,7 @@ async def lost(core: Core, slack_id: str, person: str) -> str:
         async with core.store.begin() as tx:
             await _require_one(tx, slack_id)
             count = await _end_all(tx, core, slack_id, by=actor)
-        await audit_anchors.drop(core)
+        await audit_anchors.drop_after_a_stop(core)
         return f"{_no_longer(count, 'yours')} {_HOW_AGAIN}"
     actor = await people.require_role(core, slack_id, Role.APPROVER_OR_ADMIN, refusal, action="passkey.lost")
     await confirmations.expire_due(core)
@@ -347,7 +347,7 @@ async def end_copied(core: Core, passkey_id: str) -> None:
             return
         await end(tx, core, found, by="system:passkeys", why="copied")
         await _tell(tx, core, found, "", "copied")
-    await audit_anchors.drop(core)
+    await audit_anchors.drop_after_a_stop(core)
 
 
 async def _tell(tx: Tx, core: Core, found: Passkey, who: str, what: str) -> None:

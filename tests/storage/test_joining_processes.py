@@ -3,7 +3,9 @@ has put an older copy in place, and the others post it again."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,8 +13,10 @@ import pytest
 
 from bot.domain.requests import Request, State
 from bot.services.anchor_places import AnchorPlaces
+from bot.services.core import Core
 from bot.services.messages import Outbox, SlackTrouble
 from bot.services.older_copies import copy_detection
+from bot.services.older_copies.messages_in_slack import PostedMessages, Wanted
 from bot.services.requests import approvals
 from storage.database import process_name
 from storage.operators import replicas
@@ -123,3 +127,53 @@ async def test_two_that_start_at_once_on_a_copy_hold_it(world: World) -> None:
     await starts(world, slack, f"{HERE}:second")
 
     assert await open_alerts(world, "requests_unseen")
+
+
+async def _refused(_wanted: Wanted) -> PostedMessages:
+    raise TimeoutError
+
+
+async def _still_reads(_wanted: Wanted) -> PostedMessages:
+    await asyncio.sleep(60)
+    raise TimeoutError
+
+
+async def _works_and_slack_refuses_it(core: Core) -> None:
+    await copy_detection.look_at_slack(core, _refused)
+
+
+async def _takes_deliveries_and_slack_refuses_it(core: Core) -> None:
+    await copy_detection.look_at_slack(core, _refused, holds=False)
+
+
+async def _reads_slack_longer(core: Core) -> None:
+    look = asyncio.create_task(copy_detection.look_at_slack(core, _still_reads))
+    with suppress(TimeoutError):
+        async with asyncio.timeout(0.5):
+            await asyncio.shield(look)
+    look.cancel()  # nothing of it comes before the second one has looked
+
+
+@pytest.mark.parametrize(
+    "looks",
+    [_works_and_slack_refuses_it, _takes_deliveries_and_slack_refuses_it, _reads_slack_longer],
+    ids=lambda one: one.__name__.strip("_").replace("_", " "),
+)
+async def test_one_that_has_not_seen_slack_itself_is_no_witness_for_another(
+    world: World, looks: Callable[[Core], Awaitable[None]]
+) -> None:
+    """It may have started on the older copy, too, as all do after a restore."""
+    slack = Slack()
+    request = await posted(world, slack)
+    delete_message(slack, request)
+    first, second = f"{HERE}:first", f"{HERE}:second"
+    async with world.store.begin() as tx:
+        for owner in (first, second):
+            await replicas.beat(tx, owner, "worker")
+    await looks(replace(world.core, owner=first, unseen={}))
+
+    await starts(world, slack, second)
+
+    assert await open_alerts(world, "requests_unseen")
+    await cooled_off(world)
+    assert (await world.request(request.id)).state is State.APPROVED

@@ -137,6 +137,7 @@ async def _look_at_slack(
     await _report_cut(core, sorted(named & set(posted.cut)))
     await _tell_of_others(core, sorted(named & set(posted.of_others)))
     await messages_in_slack.end(core)
+    await unseen_requests.note_looked(core)
     if SLACK in core.unseen:
         await start_holds.end(core, SLACK)
 

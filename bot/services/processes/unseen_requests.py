@@ -36,7 +36,7 @@ _FOR_GOOD = (GONE, NEVER_POSTED)
 _FOUND = {GONE: "is not in Slack any more", NEVER_POSTED: "was not in Slack, as far as this database knows,"}
 _NOWHERE = ("", "")
 _HELD = "unseen requests"
-# The processes that have looked for messages at their start, by their owners.
+# The processes that have looked for messages since their start, by their owners.
 _STARTED = "looked_at_start"
 _NAMED_MOST = 20
 
@@ -120,13 +120,12 @@ async def hold_never_posted(core: Core) -> bool:
 
     It may have been stopped since without any trace there. Nobody approves what is not posted, so the
     database that people worked with last has none, but for one whose message somebody deleted a moment ago. Such a one
-    is posted again by the processes that work: where there is one that has started before, nobody has put an older copy
-    in place, and nothing is held. Returns whether this process joins others so.
+    is posted again by the processes that work: where there is one that has started and looked before, nobody has put an
+    older copy in place, and nothing is held. Returns whether this process joins others so.
     """
     async with core.store.begin() as tx:
         await tx.hold(_HELD)
-        started = await _started_before(tx, core)
-        if started:
+        if await _others_that_looked(tx, core):
             return True
         kept = await of(tx)
         waiting = [one.id for one in await _held_unseen(tx, core) if one.id not in kept]
@@ -137,15 +136,23 @@ async def hold_never_posted(core: Core) -> bool:
         return False
 
 
-async def _started_before(tx: Tx, core: Core) -> list[str]:
-    """The others that work on this database and have come so far. This one has, from now on."""
+async def note_looked(core: Core) -> None:
+    """All that this process wanted to see in Slack since its start is noted: from now on others may join it. Not
+    before, as it may be on an older copy itself."""
+    async with core.store.begin() as tx:
+        await tx.hold(_HELD)
+        if tx.is_postgres:
+            others = await _others_that_looked(tx, core)
+            await api_snapshots.put(tx, SLACK, _STARTED, [*others, core.owner])
+
+
+async def _others_that_looked(tx: Tx, core: Core) -> list[str]:
+    """Those that work on this database now. On SQLite there are none."""
     if not tx.is_postgres:
         return []
     kept = await api_snapshots.get(tx, SLACK, _STARTED)
     others = [one for one in (kept.value if kept else []) if one != core.owner]
-    found = await replicas.at_work(tx, others, silent_after=SILENT_AFTER)
-    await api_snapshots.put(tx, SLACK, _STARTED, [*found, core.owner])
-    return found
+    return await replicas.at_work(tx, others, silent_after=SILENT_AFTER)
 
 
 async def _places(tx: Tx, ids: Collection[str]) -> Collection[str]:

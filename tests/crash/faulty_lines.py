@@ -19,7 +19,7 @@ _RESET = struct.pack("ii", 1, 0)
 LASTS_S = (0.2, 1.5)
 SILENT_S = (0.5, 3.0)
 LATE_S = (0.02, 0.4)
-SLOW_S = 0.01
+SLOW_S, FEW = 0.01, 16
 #: Of an answer so many bytes pass at most before the line is torn: none, part of its head, part of its body.
 TORN_WITHIN = 400
 
@@ -34,7 +34,7 @@ class Line:
     port: int = 0
     #: What happens to new connections and to bytes now.
     is_closed: bool = False
-    is_silent: bool = False
+    carries: asyncio.Event = field(default_factory=asyncio.Event)
     is_slow: bool = False
     late_s: float = 0.0
     #: Bytes that may still come back to the bot before the line is torn; None = all.
@@ -59,10 +59,10 @@ class Line:
 
     async def fall_silent(self) -> None:
         """Half-open: both ends think that they are connected, and nothing comes any more. Then it is reset."""
-        self.is_silent = True
+        self.carries.clear()
         await self._lasts(SILENT_S)
         self._reset_all()
-        self.is_silent = False
+        self.carries.set()
 
     async def be_late(self) -> None:
         self.late_s = self.rng.uniform(*LATE_S)
@@ -127,12 +127,11 @@ class _Connection:
     async def carry(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, *, is_answer: bool
     ) -> None:
-        """Until one end is gone; then the other is told."""
+        """Until one end is gone; then the other is ended."""
         with suppress(OSError):
             while piece := await reader.read(_PIECE):
                 await asyncio.sleep(self.line.late_s)
-                while self.line.is_silent:
-                    await asyncio.sleep(SLOW_S)
+                await self.line.carries.wait()
                 passed = piece[: self.line.left] if is_answer else piece
                 await self._write(writer, passed)
                 if is_answer and self.line.left is not None:
@@ -143,12 +142,12 @@ class _Connection:
         self.end()
 
     async def _write(self, writer: asyncio.StreamWriter, piece: bytes) -> None:
-        while self.line.is_slow and piece:
-            writer.write(piece[:16])
-            await writer.drain()
-            piece = piece[16:]
+        for at in range(0, len(piece), FEW):
+            if not self.line.is_slow:
+                writer.write(piece[at:])
+                break
+            writer.write(piece[at : at + FEW])
             await asyncio.sleep(SLOW_S)
-        writer.write(piece)
         await writer.drain()
 
     def end(self) -> None:
@@ -172,6 +171,7 @@ def _reset(writer: asyncio.StreamWriter) -> None:
 async def line(name: str, to: tuple[str, int] | str, rng: random.Random) -> AsyncIterator[Line]:
     """A line that listens at a port of this machine."""
     made = Line(name, to, rng)
+    made.carries.set()
     server = await asyncio.start_server(made.accept, "127.0.0.1", 0)
     made.port = server.sockets[0].getsockname()[1]
     try:

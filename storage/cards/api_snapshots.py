@@ -2,8 +2,8 @@
 
 Most give nobody anything who changes them. What is built upon the last value, so that what came before is not looked at
 again, is signed: `SIGNED` names them. A signed one has a number that grows, so that a process that has seen a newer one
-does not take an older one for it. After a restart an older one leads to more being looked at again, and to nothing
-else.
+does not take an older one for it; it goes on from the one that stands there, as another process may have written that.
+After a restart an older one leads to more being looked at again, and to nothing else.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from storage.vault import length_prefixed
 _R = t.reading.c
 _OF_PROGRAM = _R.program == bindparam("program")
 _ONE = select(_R.value, _R.read_at).where(_OF_PROGRAM, _R.name == bindparam("name"))
+_LOCKED = _ONE.with_for_update()
 _BEGINNING = _R.name.startswith(bindparam("prefix"), escape="/")
 SIGNED = frozenset({"ledger_watch", "looked_in_safe_mode"})
 """The names of readings that are signed."""
@@ -81,8 +82,10 @@ async def drop(tx: Tx, program: str, name: str) -> None:
 
 
 async def put_signed(tx: Tx, program: str, name: str, value: Mapping[str, Any]) -> None:
-    """In place of the one before."""
-    number = tx.versions.get(_seen(program, name), 0) + 1
+    """In place of the one before, whichever process wrote that."""
+    before = (await tx.run(_LOCKED, {"program": program, "name": name})).one_or_none()
+    stands = before.value[_NUMBER] if before and _is_ours(tx, program, name, before.value) else 0
+    number = max(stands, tx.versions.get(_seen(program, name), 0)) + 1
     numbered = {**value, _NUMBER: number}
     mac = tx.vault.mac(_PURPOSE, _bytes(tx, program, name, numbered))
     await put(tx, program, name, {**numbered, _MAC: mac})

@@ -58,7 +58,7 @@ async function spend() {
     referrerPolicy: "no-referrer",
   });
   const found = await answer.json();
-  if (!answer.ok) throw Object.assign(new Error(found.error), { again: answer.status === 503 });
+  if (!answer.ok) throw Object.assign(new Error(found.error), { again: [429, 503].includes(answer.status) });
   return found;
 }
 

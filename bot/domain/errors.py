@@ -14,6 +14,8 @@ CountersignError
 ├── Paused              sending to the API is paused
 ├── PasskeyNeeded       it is decided on the page for passkeys, which no click replaces
 ├── LookupFailed        Slack could not say who somebody is; nothing is decided
+│   ├── SlackAway       it gave no answer at all
+│   ├── PerhapsGone     it said, not often enough yet, that it does not know them
 │   └── UnknownName     Slack knows nobody of this name
 └── IllegalTransition   a move the state table does not have (ours to fix)
 """
@@ -123,6 +125,10 @@ class SlackAway(LookupFailed):
     """Slack gave no answer at all: an outage, or the way to it."""
 
     reason = "slack_away"
+
+
+class PerhapsGone(LookupFailed):
+    """Slack said that it does not know somebody, which may be a fault of a moment: that is on nobody's record."""
 
 
 class UnknownName(LookupFailed):

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import asynccontextmanager, nullcontext
 from typing import Any
 
-from bot.domain.errors import CountersignError
+from bot.domain.errors import CountersignError, PerhapsGone
 from bot.domain.requests import OPEN, Request, State, fingerprints
 from bot.services.core import Core
 from storage import audit as chain
@@ -178,13 +178,16 @@ async def audited_refusal(
     """What is refused within is on record, and raised on: who wanted what, and why not. About a request it is a part of
     its trace.
 
-    Only errors of the type `of` are refusals. `reason` is the word for it where the error has none that says
-    enough. Goes around a transaction and never into one, as what was refused is rolled back.
+    Only errors of the type `of` are refusals, and never that somebody may be gone. `reason` is the word for it where
+    the error has none that says enough. Goes around a transaction and never into one, as what was refused is rolled
+    back.
     """
     about, _, request_id = subject.partition(":")
     with core.traces.of(request_id, action) if about == "request" else nullcontext():
         try:
             yield
+        except PerhapsGone:
+            raise
         except of as refusal:
             async with core.store.begin() as tx:
                 await chain.append(

@@ -19,6 +19,7 @@ from bot.domain.errors import (
     LookupFailed,
     NotAllowed,
     OwnRequest,
+    PerhapsGone,
     TooMuch,
     UnknownName,
 )
@@ -68,17 +69,30 @@ REQUESTER_CHECK_HOLDS = timedelta(minutes=10)
 
 async def member(core: Core, slack_id: str, *, within_s: float = 0) -> Actor:
     """The person who does something, looked up live; raises `NotAllowed` for guests, strangers, bots, the deactivated,
-    and `TooMuch` for who needed too many looks.
+    `TooMuch` for who needed too many looks, and `LookupFailed`.
 
     For what is only shown, by a look that began up to `within_s` before.
     """
     asked_s = core.clock.monotonic()
+    count = partial(_count_look, core, slack_id)
     if within_s:
-        ask = partial(_looked_up_for_themselves, core, slack_id)
-        actor = await core.people_seen.lately(_account(slack_id), ask, core.clock, within_s=within_s)
+        actor = await _seen_lately(core, slack_id, within_s, first=count)
     else:
-        _count_look(core, slack_id)
-        actor = await account(core, slack_id)
+        count()
+        actor = await _seen_now(core, slack_id)
+    require_gone_for_sure(core, [actor], TRY_AGAIN, whose="your account")
+    return await _full_member(core, actor, asked_s)
+
+
+async def full_member(core: Core, slack_id: str) -> Actor:
+    """Somebody whom another person names, looked up live: it is not counted as a look of their own. Raises NotAllowed,
+    LookupFailed."""
+    asked_s = core.clock.monotonic()
+    return await _full_member(core, await account(core, slack_id), asked_s)
+
+
+async def _full_member(core: Core, actor: Actor, asked_s: float) -> Actor:
+    slack_id = actor.id
     kept, kept_s = core.people_kept.get(slack_id, (None, 0.0))
     if not actor.is_gone and (kept != actor or asked_s - kept_s >= KEPT_AGAIN_AFTER_S):
         async with core.store.begin() as tx:
@@ -88,11 +102,6 @@ async def member(core: Core, slack_id: str, *, within_s: float = 0) -> Actor:
         core.people_kept[slack_id] = (actor, asked_s)
     require_full_member(actor, core.directory.home_team)
     return actor
-
-
-async def _looked_up_for_themselves(core: Core, slack_id: str) -> Actor:
-    _count_look(core, slack_id)
-    return await _looked_up(core, slack_id)
 
 
 def _count_look(core: Core, slack_id: str) -> None:
@@ -109,14 +118,29 @@ def _count_look(core: Core, slack_id: str) -> None:
 
 
 async def account_lately(core: Core, slack_id: str, within_s: float) -> Actor:
-    """By a look that began up to `within_s` before. Raises LookupFailed."""
-    ask = partial(_looked_up, core, slack_id)
-    return await core.people_seen.lately(_account(slack_id), ask, core.clock, within_s=within_s)
+    """By a look that began up to `within_s` before. Raises LookupFailed, as `account` does."""
+    actor = await _seen_lately(core, slack_id, within_s)
+    require_gone_for_sure(core, [actor], TRY_AGAIN)
+    return actor
+
+
+async def _seen_lately(
+    core: Core, slack_id: str, within_s: float, *, first: Callable[[], None] = lambda: None
+) -> Actor:
+    ask, about = partial(_looked_up, core, slack_id), _account(slack_id)
+    return await core.people_seen.lately(about, ask, core.clock, within_s=within_s, first=first)
 
 
 async def account(core: Core, slack_id: str) -> Actor:
-    """The account as Slack says it now; what is sent soon on the same decision is sent by this look. Raises
-    LookupFailed."""
+    """The account as Slack says it now. Raises LookupFailed, also where Slack has not said often enough that it does
+    not know it."""
+    actor = await _seen_now(core, slack_id)
+    require_gone_for_sure(core, [actor], TRY_AGAIN)
+    return actor
+
+
+async def _seen_now(core: Core, slack_id: str) -> Actor:
+    """What is sent soon on the same decision is sent by this look."""
     asked_s = core.clock.monotonic()
     actor = await _looked_up(core, slack_id)
     core.people_seen.note(_account(slack_id), asked_s, actor, core.clock)
@@ -160,16 +184,19 @@ class _Gone(NamedTuple):
 TRY_AGAIN = "Nothing was recorded. Try again in ten seconds."
 
 
-def require_gone_for_sure(core: Core, accounts: Iterable[Actor], then: str = "It is asked again.") -> None:
-    """Raise LookupFailed where Slack has not said often enough that it does not know one of them: a fault of a moment
+def require_gone_for_sure(
+    core: Core,
+    accounts: Iterable[Actor],
+    then: str = "It is asked again.",
+    *,
+    whose: str = "the account of one of the people in this",
+) -> None:
+    """Raise PerhapsGone where Slack has not said often enough that it does not know one of them: a fault of a moment
     ends nothing, and accuses nobody."""
     for account in accounts:
         gone = core.people_seen.last(_gone(account.id)) if account.is_gone else None
         if account.is_gone and (gone is None or gone.last_s - gone.first_s < GONE_AFTER_S):
-            raise LookupFailed(
-                f"Slack says that it does not know the account of one of the people in this. {then}",
-                "user_not_found",
-            )
+            raise PerhapsGone(f"Slack says that it does not know {whose}. {then}", "user_not_found")
 
 
 def _gone(slack_id: str) -> Hashable:
@@ -505,7 +532,8 @@ async def judged(
         except NotKnownWhose as missing:
             group = missing.in_turn[: min(left, _AT_ONCE)]
             left -= len(group)
-            found = await together.each(account_lately(core, one, SHOWN_WITHIN_S) for one in group)
+            # Whose it was counts, gone for sure or not.
+            found = await together.each(_seen_lately(core, one, SHOWN_WITHIN_S) for one in group)
             by_themselves.update(group or missing.in_turn)
             seen |= {account.id: account for account in found}
         except NotLookedAt as missing:

@@ -78,11 +78,18 @@ class SharedLooks:
         return found
 
     async def lately(
-        self, about: Hashable, ask: Callable[[], Awaitable[T]], clock: Clock, *, within_s: float
+        self,
+        about: Hashable,
+        ask: Callable[[], Awaitable[T]],
+        clock: Clock,
+        *,
+        within_s: float,
+        first: Callable[[], None] = lambda: None,
     ) -> T:
         """What `ask` answered to a look begun less than `within_s` before the caller came, or answers now.
 
-        So all who wait for one slow look are served by it. Raises what it raised, for `FAILED_FOR_S` at most.
+        So all who wait for one slow look are served by it. Raises what it raised, for `FAILED_FOR_S` at most. `first`
+        is called where this caller needs a look: what it raises is for them alone, and nobody else is served by it.
         """
         came_at = clock.monotonic()
         async with self._turns[about]:
@@ -90,6 +97,7 @@ class SharedLooks:
             if seen is None or not (
                 seen.failed_since(came_at) or seen.at > came_at - seen.good_for_s(within_s)
             ):
+                first()
                 seen = self._keep(about, await self._ask(ask, clock))
         if seen.error is not None:
             raise seen.error

@@ -158,6 +158,8 @@ async def workspace(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[W
 
 @asynccontextmanager
 async def a_workspace(folder: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Workspace]:
+    # Slack has said it often enough of those whom it does not know.
+    monkeypatch.setattr("bot.services.people.GONE_AFTER_S", 0)
     slack = SlackAtHand(cast.people_of_slack())
     slack.groups = {
         "card-approvers": [m for m in cast.members_of("approver") if cast.BY_ID[m].tie != "new"],

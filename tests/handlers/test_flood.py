@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import time
+from contextlib import suppress
 from typing import Any
 
 import pytest
 
 from bot import intents
 from bot.domain.errors import Stale, TooMuch
+from bot.domain.requests import State
 from bot.services import people
 from bot.services.requests import approvals
 from handlers import budget
 from handlers.budget import Budget
 from handlers.conversation import messages
 from handlers.turns import EventTurns
+from storage import audit
 from storage.store import Store
 from tests.conftest import MOST_DONE, MOST_LOOKS
 from tests.handlers.slack_driver import ALICE, BOB, CAROL, OPS, SlackDriver
@@ -261,6 +264,26 @@ async def test_who_decides_without_end_is_refused_in_a_sentence_and_the_next_min
         await world.approve(request, by=BOB)
     await world.advance(60)
     await world.approve(request, by=BOB)
+
+
+async def test_who_decides_on_what_somebody_requested_who_did_too_much_reads_nothing_of_it(
+    driver: SlackDriver,
+) -> None:
+    request = await driver.ask_top_up()
+    with suppress(TooMuch):
+        while True:
+            await people.member(driver.core, ALICE)
+    await driver.world.advance(people.ANSWERED_WITHIN_S + 1)
+    await driver.command(ALICE, "/float")
+    assert "more within a minute" in str(await driver.shown_to(ALICE))
+
+    await driver.press(BOB, await driver.card(request.id), "request:approve")
+    await driver.submit(BOB)
+
+    assert (await driver.world.request(request.id)).state is State.APPROVED
+    async with driver.world.store.read() as tx:
+        refused = [(e.actor, e.action) async for e in audit.entries(tx) if e.outcome != "ok"]
+    assert {actor for actor, _ in refused} <= {ALICE}
 
 
 @pytest.mark.timed

@@ -151,13 +151,18 @@ async def test_who_moved_no_money_is_not_looked_up(world: World) -> None:
 
 
 @SQLITE
-async def test_who_gives_up_one_of_two_accounts_has_no_more_to_spend(world: World) -> None:
+@pytest.mark.parametrize("is_sure", [False, True], ids=["said once", "said twice"])
+async def test_who_gives_up_one_of_two_accounts_has_no_more_to_spend(world: World, *, is_sure: bool) -> None:
     """Its mailbox was seen within the day, and counts on although Slack does not know the account any more."""
     know(world, "by the mailbox", of_limits(per_requester_usd=FIVE_HUNDRED))
     await _top_up(world, ALICE_TWO, BOB)
     world.people.codes[ALICE_TWO] = "user_not_found"
     await world.advance(people.SHOWN_WITHIN_S + 1)
-    assert (await people.account(world.core, ALICE_TWO)).is_gone
+    with pytest.raises(LookupFailed, match="ten seconds"):
+        await people.account(world.core, ALICE_TWO)
+    if is_sure:
+        await world.advance(people.GONE_AFTER_S)
+        assert (await people.account(world.core, ALICE_TWO)).is_gone
 
     request = await world.ask("card_topup", {"card": world.cards[0]["id"], "amount_usd": "400"})
 

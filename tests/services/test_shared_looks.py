@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from bot.domain.errors import LookupFailed, SlackAway
+from bot.domain.errors import LookupFailed, SlackAway, TooMuch
 from bot.services.shared_look import MOST_KEPT, SharedLooks
 from tests.support.clock import FrozenClock
 
@@ -79,3 +79,26 @@ async def test_looks_at_ever_more_people_do_not_fill_the_memory() -> None:
     assert len(looks._seen) <= MOST_KEPT
     assert len(looks._turns) <= MOST_KEPT
     assert looks.begun_at(("noted", 3 * MOST_KEPT - 1)) is not None
+
+
+async def test_who_may_not_look_says_nothing_to_who_waits_or_comes_later() -> None:
+    """It is asked only where a look is needed, and what it raises is nobody else's answer."""
+    clock = FrozenClock()
+    looks, slack = SharedLooks(), Asked(clock, fails=False)
+    asked = list[str]()
+
+    def too_much() -> None:
+        asked.append("asked")
+        raise TooMuch("Too much.")
+
+    first, second, third = await asyncio.gather(
+        looks.lately("account", slack, clock, within_s=1, first=too_much),
+        looks.lately("account", slack, clock, within_s=1),
+        looks.lately("account", slack, clock, within_s=1, first=too_much),
+        return_exceptions=True,
+    )
+
+    assert isinstance(first, TooMuch)
+    assert (second, third) == ("seen", "seen")
+    assert (slack.times, len(asked)) == (1, 1)
+    assert await looks.at("account", slack, clock, within_s=TIMEOUT_S + 1) == "seen"

@@ -16,7 +16,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 
 from bot.domain.card_details import PAGE_GOOD_FOR_S, Manner, digest_of, origin_of
-from bot.domain.errors import CountersignError, LookupFailed, NotAllowed
+from bot.domain.errors import CountersignError, LookupFailed, NotAllowed, TooMuch
 from bot.domain.people import APPROVAL_VALID_FOR
 from bot.domain.requests import Conditions, DecisionKind, Request
 from bot.domain.sentences import with_stop
@@ -62,7 +62,7 @@ _TAMPERED = "What is stored is not what was approved, so nothing is shown. Tell 
 
 class NotShown(CountersignError):
     """No details; the text is for the person. `status`: 410 = this link works no more, 502 = it was used up and
-    the card provider gave nothing, 503 = it was not used and may be tried again."""
+    the card provider gave nothing, 503 = it was not used and may be tried again, 429 = as 503, in a minute."""
 
     def __init__(self, sentence: str, reason: str, *, status: int = 410) -> None:
         super().__init__(sentence)
@@ -149,8 +149,10 @@ async def _require_allowed(core: Core, request: Request) -> None:
     try:
         await people.member(core, request.requester)
     except LookupFailed as error:
-        text = "Slack cannot say now whether you are still a member. The link was not used: try again in a minute."
-        raise NotShown(text, "lookup_failed", status=503) from error
+        text = "Slack cannot say now whether you are still a member. The link was not used: try again in ten seconds."
+        raise NotShown(text, error.reason, status=503) from error
+    except TooMuch as error:
+        raise NotShown(f"{error} The link was not used.", error.reason, status=429) from error
     except NotAllowed as refusal:
         text = "The details are not shown: who requested them is no longer a full member of the workspace."
         async with _refusal(core, request):

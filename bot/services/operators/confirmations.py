@@ -116,7 +116,6 @@ async def give(
         found = await existing(core, consent_id)
         asker = await people.account(core, found.asked_by)
         before = [await people.account(core, one) for one in act.confirmed_before(found)]
-        people.require_gone_for_sure(core, [asker, *before], people.TRY_AGAIN)
         standing = people.as_persons(roles.standing, (actor, asker, *before))
         able = roles.of(act.may_confirm)
         people.require_second_person(

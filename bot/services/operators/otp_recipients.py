@@ -35,7 +35,7 @@ async def ask(core: Core, slack_id: str, partner_ref: str, person: str) -> str:
     """
     actor = await _admin(core, slack_id)
     partner_ref = _reference(partner_ref)
-    named = await people.member(core, person)
+    named = await people.full_member(core, person)
     await confirmations.expire_due(core)
     async with core.store.begin() as tx:
         if await otp_recipients.person_of(tx, partner_ref) == person:

@@ -11,7 +11,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Any
 
-from bot.domain.errors import CountersignError
+from bot.domain.errors import CountersignError, LookupFailed, TooMuch
 from bot.domain.passkeys import LINK_GOOD_FOR, Purpose, link_digest
 from bot.domain.requests import Request, State
 from bot.operations import after_approval
@@ -41,8 +41,12 @@ _LATE = (
 )
 
 
+_REFUSED = 403
+
+
 class PageRefused(CountersignError):
-    """The page ends here; the text is for the person. `status`: 410 = this link works no more, 403 = refused."""
+    """The page ends here; the text is for the person. `status`: 410 = this link works no more, 403 = refused; 503 =
+    Slack cannot say who this is, and 429 = they did too much: nothing is refused, and it works again soon."""
 
     def __init__(self, sentence: str, reason: str, status: int = 410) -> None:
         super().__init__(sentence)
@@ -69,7 +73,7 @@ async def open_link(core: Core, token: Secret) -> Page:
     except StorageError:
         raise
     except CountersignError as refusal:
-        raise PageRefused(str(refusal), refusal.reason, 403) from None
+        raise PageRefused(str(refusal), refusal.reason, _status(refusal)) from None
     async with core.store.begin() as tx:
         opened = await passkey_links.open_page(tx, found.token_digest, link_digest(own), terms)
         if opened is not None:
@@ -129,7 +133,15 @@ async def finish(core: Core, token: Secret, answer: Mapping[str, Any]) -> Done:
     except StorageError:
         raise
     except CountersignError as refusal:
-        raise PageRefused(str(refusal), refusal.reason, 403) from None
+        status = _status(refusal)
+        then = "" if status == _REFUSED else " This page is used up: press the button in Slack again then."
+        raise PageRefused(f"{refusal}{then}", refusal.reason, status) from None
+
+
+def _status(refusal: CountersignError) -> int:
+    if isinstance(refusal, TooMuch):
+        return 429
+    return 503 if isinstance(refusal, LookupFailed) else _REFUSED
 
 
 async def _proof(core: Core, link: PasskeyLink, answer: Mapping[str, Any]) -> proofs.Proof | None:

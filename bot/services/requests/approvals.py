@@ -96,7 +96,6 @@ async def _requester_of(core: Core, request_id: str) -> Actor:
 
 def _require_active(core: Core, requester: Actor) -> None:
     """Raise NotAllowed where who asked may not ask any more."""
-    people.require_gone_for_sure(core, [requester], people.TRY_AGAIN)
     if requester.is_gone:
         text = "Slack does not know the account of the person who asked any more; reject this request."
         raise NotAllowed(text, "requester_unknown")
@@ -114,7 +113,6 @@ def _require_still_count(
     for one in made:
         if one.kind is not DecisionKind.APPROVE or one.actor not in accounts:
             continue
-        people.require_gone_for_sure(core, [accounts[one.actor]], people.TRY_AGAIN)
         if lost := people.why_counts_no_more(core, accounts[one.actor], standing):
             text = (
                 f"{one.actor_name} approved this but {lost}. Reject this request; it can be requested again."

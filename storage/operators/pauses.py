@@ -82,7 +82,8 @@ async def is_changed(tx: Tx, program: str) -> bool:
 async def all(tx: Tx) -> list[Pause]:  # noqa: A001  read as `pauses.all`
     """Those in force, by program."""
     known = (await tx.run(select(t.program.c.name).union(select(t.pause.c.program)))).scalars()
-    found = [await of(tx, program) for program in sorted(known)]
+    changed = await signed_rows.changed_outside(tx, PAUSE)  # of programs whose rows were taken out, too
+    found = [await of(tx, program) for program in sorted({*known, *changed})]
     return [pause for pause in found if pause is not None]
 
 

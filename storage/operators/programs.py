@@ -54,6 +54,7 @@ class Program:
 _COLUMNS = tuple(t.program.c[name] for name in Program.__slots__)
 _BY_NAME = select(*_COLUMNS).where(t.program.c.name == bindparam("name"))
 _ROW = select(t.program).where(t.program.c.name == bindparam("name"))
+_NAMES = select(t.program.c.name)
 _KEYS = select(t.program.c.name, t.program.c.key_version).order_by(t.program.c.name)
 _ALL = select(*_COLUMNS).order_by(t.program.c.name)
 
@@ -67,8 +68,9 @@ async def put(
     `whatever_was_changed`: take what is stored of it as it is from now on, also where somebody else wrote it. Raises
     `LogNotWhole`.
     """
-    await on_record.of(tx)
+    said = await on_record.of(tx)
     old = await get(tx, name)
+    is_as_left = old is not None or await signed_rows.is_ours(tx, PROGRAM, name, None)
     version = max(0 if old is None else old.key_version, _newest_key(tx, name)) + 1
     values = {
         "base_url": base_url,
@@ -77,11 +79,17 @@ async def put(
         "key_prefix": key.reveal()[:_PREFIX_LENGTH],
         "updated_at": tx.now,
     }
+    is_new = old is None or (whatever_was_changed and not old.is_draft_only)
+    if is_new and name in said.drafts:  # whatever its row says, or said; since when is not known any more
+        values |= {"drafts_since": said.began_at, "drafts_until": None}
     if old is None:
         await tx.run(insert(t.program).values(name=name, created_at=tx.now, **values))
-        await signed_rows.sign(tx, PROGRAM, name)
+        # Somebody took the row out that said whether it is for drafts only: nothing is sent until people decide.
+        if is_as_left:
+            await signed_rows.sign(tx, PROGRAM, name)
         # That there is no pause is signed as well, so that one cannot be taken away together with its signature.
-        await signed_rows.sign(tx, PAUSE, name)
+        if not signed_rows.was_signed(tx, PAUSE, name):
+            await signed_rows.sign(tx, PAUSE, name)
     else:
         await tx.run(update(t.program).where(t.program.c.name == name).values(values))
     if whatever_was_changed:
@@ -104,6 +112,12 @@ async def get(tx: Tx, name: str) -> Program | None:
 async def all(tx: Tx) -> list[Program]:  # noqa: A001  read as `programs.all`
     rows = (await tx.run(_ALL)).all()
     return [Program(**row._mapping) for row in rows]
+
+
+async def not_removed(tx: Tx) -> list[str]:
+    """The names of all programs but those whose removal is on record: also of one whose row somebody took out."""
+    rows = (await tx.run(_NAMES)).scalars()
+    return sorted({*rows, *await signed_rows.changed_outside(tx, PROGRAM)})
 
 
 async def key(tx: Tx, name: str) -> Secret:
@@ -195,7 +209,10 @@ async def unpause(tx: Tx, name: str) -> bool:
 async def begin_drafts(tx: Tx, name: str) -> bool:
     """Send nothing to this program from now on; False when that is so already."""
     known = await get(tx, name)
-    if known is None or known.is_draft_only:
+    if known is None:
+        await signed_rows.require(tx, PROGRAM, name)
+        return False
+    if known.is_draft_only:
         return False
     values = {"drafts_since": tx.now, "drafts_until": None}
     async with signed_rows.changing(tx, PROGRAM, name):

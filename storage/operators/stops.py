@@ -126,7 +126,8 @@ async def _of_missing(tx: Tx, program: str) -> Stopped:
     if not found:
         paused = (await tx.run(_PAUSED, of_it)).one_or_none()
         is_paused = paused is not None or tx.set_aside.has(t.pause.name, program)
-        return Stopped(by_key=False, by_people=is_paused, endpoints=held)
+        is_lost = any(signed_rows.was_signed(tx, signed, program) for signed in (PROGRAM, PAUSE))
+        return Stopped(by_key=False, by_people=is_paused, endpoints=held, changed_outside=is_lost)
     pause = next(
         (row for row in found if row["table_name"] == PAUSE.name and row["program"] is not None), None
     )

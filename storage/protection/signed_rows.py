@@ -117,8 +117,14 @@ async def is_ours(tx: Tx, signed: SignedTable, key: str, row: RowRead | None) ->
     asked = {"table_name": signed.name, "row_key": key}
     found = (await tx.run(_LOCKED if tx.writes else _OF, asked)).one_or_none()
     if found is None:
-        return row is None and not seen and not number_on_record(tx, signed.name, key)
+        return row is None and not was_signed(tx, signed, key)
     return holds(tx, signed, key, row, found.version, found.mac, seen)
+
+
+def was_signed(tx: Tx, signed: SignedTable, key: str) -> bool:
+    """Was the row `key`, or its absence, ever signed, as far as this process knows? Then its signature is there for
+    good: where it is not, somebody else took it out."""
+    return (signed.name, key) in tx.versions or number_on_record(tx, signed.name, key) > 0
 
 
 async def is_signed(tx: Tx, signed: SignedTable, key: str) -> bool:

@@ -9,11 +9,13 @@ import pytest
 from bot import operations
 from bot.domain.errors import NotAllowed, NotFound, OwnRequest
 from bot.domain.requests import State
+from bot.partner.secret import Secret
 from bot.services import requests
 from bot.services.operators import confirmation_answers, draft_only, pausing
 from storage.operators import programs, stops
 from storage.requests import confirmations as consent_rows
-from tests.services.outcome_steps import execute, top_ups
+from tests.services.outcome_steps import execute, keys_sent, top_ups
+from tests.services.test_changed_tables import by_hand
 from tests.support import situations
 from tests.support.kinds import asked
 from tests.support.world import ALICE, BOB, CAROL, World
@@ -165,3 +167,23 @@ async def test_a_pause_and_draft_only_end_each_by_itself(world: World) -> None:
     assert said.endswith("Draft only: nothing is sent to main.")
     with pytest.raises(NotFound, match="`/countersign drafts off`"):
         await pausing.resume(world.core, BOB, ["main"])
+
+
+@pytest.mark.parametrize("edit", ["DELETE FROM program", "UPDATE program SET drafts_since = NULL"])
+async def test_a_key_that_is_set_again_leaves_it_on_where_somebody_took_it_out_of_the_row(
+    world: World, edit: str
+) -> None:
+    await draft_only.at_start(world.core, is_on=True)
+    practised = await world.top_up("50")
+    by_hand(world, edit)
+
+    async with world.store.begin() as tx:
+        key, address = Secret(world.simulator.key), world.simulator.base_url
+        await programs.put(tx, "main", base_url=address, key=key, whatever_was_changed=True)
+    await world.run_due()
+    assert keys_sent(world) == []
+    await draft_only.at_start(world.core, is_on=False)
+    await world.run(10)
+
+    assert keys_sent(world) == []
+    assert (await world.request(practised.id)).state is State.CANCELLED

@@ -2,12 +2,13 @@
 
 The walk goes over every signed table, and the keys of programs: each state that a row was in is put back over each
 later one, also over its end, while the bot runs, while it is stopped, and where another process made the change; or all
-that tells of the row is deleted. The thief has no master key, and may write any other table.
+that tells of the row is deleted, for good or for a moment. The thief has no master key, and may write any other table.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from copy import deepcopy
 from dataclasses import dataclass
 from datetime import timedelta
@@ -17,23 +18,29 @@ from typing import Any
 
 import pytest
 
-from bot.domain.errors import NotFound
+from bot import startup
+from bot.domain.errors import CountersignError, NotFound
+from bot.partner.calls import cards as card_calls
 from bot.partner.secret import Secret
 from bot.services.alerts import alert_actions
-from bot.services.operators import changed_rows, deep_check
+from bot.services.operators import changed_rows, deep_check, draft_only, pausing, safe_mode
+from bot.services.operators import programs as program_services
+from bot.services.requests import lifecycle
 from storage.cards import otp_recipients
 from storage.errors import ChangedOutside
 from storage.log_record import on_record
 from storage.messages import mutes
-from storage.operators import pauses, programs
+from storage.operators import pauses, programs, stops
+from storage.operators import safe_mode as mode_rows
 from storage.protection import SIGNED_TABLES, signed_rows
 from storage.requests import card_details_links, confirmations
 from storage.transaction import Tx
-from tests.services.outcome_steps import alert_kinds
+from tests.services.outcome_steps import alert_kinds, top_ups
 from tests.services.test_passkeys_on_record import next_start
+from tests.services.test_safe_mode_on_record import restored
 from tests.support.databases import BACKENDS
 from tests.support.world import ALICE, BOB, CAROL, World, a_world
-from tests.thief.edits import insert, opened
+from tests.thief.edits import Database, insert, opened
 from tests.thief.programme import place_of
 
 pytestmark = pytest.mark.by_turns(4)
@@ -326,3 +333,185 @@ async def test_rows_of_before_the_log_had_numbers_are_on_record_from_the_first_s
 
         async with world.store.read() as tx:
             assert await mutes.in_force(tx) == []
+
+
+# Rows that are out of the database, for good or for a moment.
+
+
+async def _passes(world: World, life: Life) -> set[str]:
+    """What the row, or that there is none, lets through, by those who go by it."""
+    found = dict[str, object]()
+    async with world.store.read() as tx:
+        match life.table:
+            case "program" | "pause":
+                found = {
+                    "is sent to": (await stops.of(tx, life.key)).sends(card_calls.CLOSE),
+                    "is not paused": await pauses.of(tx, life.key) is None,
+                }
+            case "person_card":
+                found = {"gets codes": await otp_recipients.person_of(tx, life.key)}
+            case "mute":
+                found = {"is silent": await mutes.in_force(tx)}
+            case "card_reveal":
+                link = await card_details_links.get(tx, life.key)
+                found = {"has a link": link is not None and link.is_alive}
+            case "consent":
+                with suppress(ChangedOutside):
+                    asked = await confirmations.get(tx, life.key)
+                    found = {"is open": asked is not None and asked.state == "open"}
+    return {what for what, is_so in found.items() if is_so}
+
+
+def _last_changes() -> list[tuple[str, int]]:
+    return [(name, now) for name, life in LIVES.items() for now in range(len(life.changes)) if name != KEY]
+
+
+@pytest.mark.parametrize("url", BACKENDS, indirect=True)
+@pytest.mark.parametrize(("name", "now"), _last_changes())
+async def test_a_row_that_is_taken_out_with_all_that_tells_of_it_lets_nothing_more_through(
+    world: World, name: str, now: int
+) -> None:
+    life = await _life(world, name)
+    for change in life.changes[: now + 1]:
+        async with world.store.begin() as tx:
+            await change(tx)
+    before = await _passes(world, life)
+
+    with _taken_out(world, life.key, OF_PROGRAM if name in ("program", "pause") else of_table(life.table)):
+        assert await _passes(world, life) <= before
+        assert await _is_reported(world, life, watched=False)
+
+    assert await _passes(world, life) == before
+
+
+def of_table(table: str) -> tuple[str, ...]:
+    return (table, f"signature of {table}")
+
+
+OF_PROGRAM = (*of_table("program"), *of_table("pause"))
+
+
+@contextmanager
+def _taken_out(world: World, key: str, which: Iterable[str]) -> Iterator[int]:
+    """These rows and signatures are out, and are as they were after that; gives how many there were."""
+    where: list[tuple[str, str, Row]] = []
+    for one in which:
+        table = one.removeprefix("signature of ")
+        column = COLUMN[table]
+        named = {column: key} if one == table else {"table_name": table, "row_key": key}
+        where.append((one, table if one == table else "row_signature", named))
+
+    def take_out(database: Database, table: str, named: Row) -> int:
+        condition = " AND ".join(f"{column} = ?" for column in named)
+        return database.write(f"DELETE FROM {table} WHERE {condition}", *named.values())
+
+    with opened(place_of(world)) as database:
+        kept = [
+            (table, row)
+            for _, table, named in where
+            for row in database.read(table)
+            if named.items() <= row.items()
+        ]
+        for _, table, named in where:
+            take_out(database, table, named)
+    yield len(kept)
+    with opened(place_of(world)) as database:
+        for _, table, named in where:
+            take_out(database, table, named)
+        for table, row in kept:
+            insert(database, table, row)
+
+
+async def _paused(world: World) -> None:
+    await pausing.pause(world.core, BOB, ["main"], "the key may be stolen")
+
+
+async def _drafting(world: World) -> None:
+    await draft_only.at_start(world.core, is_on=True)
+
+
+async def _restored(world: World) -> None:
+    await restored(world)
+    await world.advance(5)
+
+
+STOPPED: dict[str, Callable[[World], Awaitable[None]]] = {
+    "paused": _paused,
+    "for drafts": _drafting,
+    "in safe mode": _restored,
+}
+
+
+async def _start(world: World, stop: str) -> None:
+    """As `bot.app` does; the key is in the environment, too."""
+    next_start(world)
+    world.rebuild()
+    async with world.store.begin() as tx:
+        await startup._keep_key(tx, world.simulator.base_url, Secret(world.simulator.key))
+    await safe_mode.at_start(world.core)
+    await changed_rows.undo_what_was_put_back(world.core)
+    await draft_only.at_start(world.core, is_on=stop == "for drafts")
+
+
+async def _approve(world: World, stop: str) -> None:
+    await world.top_up("7")
+
+
+async def _tell_of_account(world: World, stop: str) -> None:
+    async with world.store.read() as tx:
+        known = await programs.get(tx, "main")
+    await program_services.require_same_account(world.core, "main", (known and known.partner_id) or "ptn_1")
+
+
+STEPS: dict[str, Callable[[World, str], Awaitable[object]]] = {
+    "it is approved": _approve,
+    "what is due is sent": lambda world, stop: world.run_due(),
+    "the ledger was read": lambda world, stop: safe_mode.review(world.core),
+    "signed rows are looked at": lambda world, stop: changed_rows.watch(world.core),
+    "what is over expires": lambda world, stop: lifecycle.expire_due(world.core),
+    "its account was read": _tell_of_account,
+    "another process begins": _start,
+}
+# The largest first. Which of the rows are out is of no matter to a start: all of them.
+SUBSETS = [OF_PROGRAM, OF_PROGRAM[:2], OF_PROGRAM[2:], ("program",), ("pause",)]
+
+
+async def _is_stopped(world: World, stop: str) -> bool:
+    async with world.store.read() as tx:
+        if (await stops.of(tx, "main")).sends(card_calls.CLOSE):
+            return False
+        if stop == "in safe mode":
+            return await mode_rows.current(tx) is not None and (await on_record.of(tx)).restored is not None
+        if stop == "for drafts":
+            return await program_services.is_draft_only(tx, "main")
+        return await pauses.of(tx, "main") is not None
+
+
+@pytest.mark.walk
+@pytest.mark.parametrize("url", BACKENDS, indirect=True)
+@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("stop", STOPPED)
+async def test_what_is_stopped_stays_so_while_rows_of_its_program_are_out_for_a_moment(
+    world: World, stop: str, step: str
+) -> None:
+    if stop != "for drafts":
+        await world.top_up("50", approved=stop == "paused")
+    await STOPPED[stop](world)
+    if stop == "for drafts":
+        await world.top_up("50")
+
+    for some in SUBSETS[:1] if step == "another process begins" else SUBSETS:
+        with _taken_out(world, "main", some) as count:
+            if not count:
+                continue
+            with suppress(CountersignError):
+                await STEPS[step](world, stop)
+            await world.run_due()
+            await changed_rows.watch(world.core)
+            assert "changed_outside" in await alert_kinds(world), some
+        await world.advance(10)
+        await world.run_due()
+        await safe_mode.review(world.core)
+        assert await _is_stopped(world, stop), some
+        await changed_rows.watch(world.core)
+        assert top_ups(world) == [], some

@@ -141,8 +141,8 @@ async def at_start(core: Core) -> None:
         if mode is None:
             return
         if mode.voided is None:
-            for program in await programs.all(tx):
-                await pauses.put(tx, program.name, by=ACTOR, by_name="Countersign", reason=_REASON)
+            for program in await programs.not_removed(tx):
+                await pauses.put(tx, program, by=ACTOR, by_name="Countersign", reason=_REASON)
             await confirmations.withdraw_all(tx, core, _NOT_CONFIRMED)
             await _doubt_all(tx, core)
             await _end_alert_of_before(tx, core, mode)
@@ -354,7 +354,7 @@ async def review(core: Core) -> None:
             await alerts.thread_line(tx, core, alert, ACTOR, "\n".join([numbers, *lines]))
         if found:
             await safe_mode.note_listed(tx)
-        there = {program.name for program in await programs.all(tx)}
+        there = await programs.not_removed(tx)
         # The last one that was paused for it may have been removed. A pause that is older than it holds it, too.
         if not any(pause.program in there for pause in await pauses.all(tx)):
             await leave(tx, core, ACTOR)
@@ -404,16 +404,17 @@ async def _found_in(tx: Tx) -> tuple[list[OrphanDebit], list[OrphanDebit]]:
 
 async def unread(tx: Tx, mode: SafeMode) -> list[str]:
     """The programs whose whole ledger was not read since it was entered."""
-    kept = {known.name: await snapshots.LEDGER.get(tx, known.name) for known in await programs.all(tx)}
+    kept = {name: await snapshots.LEDGER.get(tx, name) for name in await programs.not_removed(tx)}
     mark = await ledger_rules.mark_of(tx, mode)
     return sorted(p for p, one in kept.items() if not ledger_rules.is_whole_in(one, mark))
 
 
 async def leave(tx: Tx, core: Core, actor: str) -> None:
-    """Two people resumed sending. It ends where no program that there is still is paused for it any more."""
-    known = {program.name for program in await programs.all(tx)}
-    if any(pause.by == ACTOR and pause.program in known for pause in await pauses.all(tx)):
-        return
+    """Two people resumed sending. It ends where no program that was not removed is paused for it any more."""
+    known = await programs.not_removed(tx)
+    for pause in await pauses.all(tx):
+        if pause.program in known and (pause.by == ACTOR or await pauses.is_changed(tx, pause.program)):
+            return
     mode = await safe_mode.current(tx)
     if mode is not None and mode.voided is not None:
         body = {"head": mode.head_seq, "not_read": await unread(tx, mode)}

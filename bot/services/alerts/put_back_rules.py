@@ -13,7 +13,7 @@ from contextlib import asynccontextmanager
 
 from bot.domain.alerts import request_alerts
 from bot.domain.errors import Stale
-from bot.domain.requests import OPEN, TERMINAL, UNSENT, Request, State
+from bot.domain.requests import OPEN, TERMINAL, UNSENT, State
 from bot.services import audit, outbox_messages
 from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
@@ -47,29 +47,6 @@ async def noticed(core: Core) -> AsyncIterator[None]:
     except NotAsOnRecord:
         await tell(core)
         raise
-
-
-async def look(core: Core) -> None:
-    """Find what nobody meets: requests that are open by the audit log, and not as it has them by their rows, as rows of
-    a list that somebody cancelled in the database so that they are left out. People are notified."""
-    try:
-        async with core.store.read() as tx:
-            known = (await on_record.of(tx)).open
-            rows = await requests.among(tx, known)
-    except LogNotWhole:  # an alert of its own says so
-        return
-    for row in rows:
-        wrong = _not_as_left(row, known[row.id])
-        if wrong is not None:
-            core.store.put_back.setdefault(row.id, wrong)
-    await tell(core)
-
-
-def _not_as_left(row: Request, known: open_requests.OpenRequest) -> Contradiction | None:
-    if row.state is known.state:
-        return open_requests.differs(row, known)
-    why = f"is {known.state} by the audit log, and somebody changed its row to {row.state}"
-    return Contradiction(row.id, why, known.state)
 
 
 async def tell(core: Core) -> None:

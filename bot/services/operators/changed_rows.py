@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 
 from bot.domain.alerts import Said, request_alerts
+from bot.domain.requests import UNSENT, Request
 from bot.services import alerts
 from bot.services.alerts import put_back_rules
 from bot.services.core import Core
+from bot.services.requests import signatures
 from storage import audit, master_keys
+from storage import tables as t
 from storage.cards import cards, otp_recipients
 from storage.errors import LogNotWhole
 from storage.events import webhook_secrets
-from storage.log_record import LogFacts, on_record
+from storage.log_record import LogFacts, on_record, open_requests
 from storage.messages import alerts as alert_rows
 from storage.operators import pauses, programs
 from storage.protection import (
@@ -25,11 +29,13 @@ from storage.protection import (
     SIGNED_TABLES,
     signed_rows,
 )
-from storage.transaction import Tx
+from storage.requests import requests
+from storage.transaction import Contradiction, Tx
 
 CARDS = "card"
 LOG = "audit_log"
 SECRETS = "webhook_secret"
+_NAMED = 3
 END_OF_LOG = "where the audit log ends"
 WORDS = {
     PROGRAM.name: "the account of a program, or whether it is for drafts only",
@@ -54,7 +60,7 @@ async def watch(core: Core) -> None:
     """Raise one alert for each table that holds rows which are not as we left them, and end it when none is left."""
     condition = request_alerts.CHANGED_OUTSIDE.condition
     await _end_of_log_again(core)
-    await put_back_rules.look(core)
+    await _open_requests(core)
     async with core.store.read() as tx:
         is_whole = await _log_is_whole(tx)  # read first: it has the newest numbers of rows
         changed = {
@@ -82,6 +88,53 @@ async def watch(core: Core) -> None:
             await alerts.raise_(tx, core, said, condition=condition(name), subject=name, program="")
         for name in sorted(open_ones - changed):
             await alerts.resolve(tx, core, condition(name))
+
+
+async def _open_requests(core: Core) -> None:
+    """Find what nobody meets: requests that are open by the audit log, and whose rows are gone or otherwise, as one of
+    another program, or a row of a list that somebody cancelled in the database. People are notified."""
+    condition = request_alerts.CHANGED_OUTSIDE.condition("open_requests")
+    try:
+        async with core.store.read() as tx:
+            known = (await on_record.of(tx)).open
+            rows = await requests.among(tx, known)
+            there = {row.id for row in rows}
+            # Of a row that cannot be read people are notified by itself.
+            gone = [one for one in sorted(known.keys() - there) if not tx.set_aside.has(t.request.name, one)]
+            is_open = await alert_rows.open_one(tx, condition) is not None
+    except LogNotWhole:  # an alert of its own says so
+        return
+    for row in rows:
+        wrong = _not_as_left(core, row, known[row.id])
+        if wrong is not None:
+            core.store.put_back.setdefault(row.id, wrong)
+    await put_back_rules.tell(core)
+    if not gone and not is_open:
+        return
+    async with core.store.begin() as tx:
+        if gone:
+            said = rows_changed(_taken_out(gone))
+            await alerts.keep(tx, core, said, condition=condition, subject="request", program="")
+        else:
+            await alerts.resolve(tx, core, condition)
+
+
+def _not_as_left(core: Core, row: Request, known: open_requests.OpenRequest) -> Contradiction | None:
+    if row.state is not known.state:
+        why = f"is {known.state} by the audit log, and somebody changed its row to {row.state}"
+        return Contradiction(row.id, why, known.state)
+    # What was sent is looked at again and again, which says by itself that its terms were changed.
+    if known.state in UNSENT and not signatures.has_its_digest(core.store.vault, row, as_proof=True):
+        why = f"is {known.state} by the audit log, and somebody changed in its row what was requested"
+        return Contradiction(row.id, why, known.state)
+    return open_requests.differs(row, known)
+
+
+def _taken_out(gone: Sequence[str]) -> str:
+    named = ", ".join(gone[:_NAMED]) + (f" and {len(gone) - _NAMED} more" if len(gone) > _NAMED else "")
+    return (
+        f"requests that have not ended by the audit log were taken out ({named}), so nothing is sent for them"
+    )
 
 
 async def _log_is_whole(tx: Tx) -> bool:

@@ -63,6 +63,7 @@ __all__ = [
     "require_own",
     "resolve_card",
     "resolved_as",
+    "signatures",
     "submit",
     "verification",
     "view_models",

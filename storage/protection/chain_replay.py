@@ -40,7 +40,7 @@ class RequestReplayed:
     `approved_at`: when, as the log writes it ("" = never); `at_once`: it was done without an approval. `newest`: the
     highest version that an entry names. Of what follows, entries of an older version have nothing: `ended`: the
     fingerprint of how its row says that it ended; `made`: that of its calls then; `words`: those of what each decision
-    says, by its id.
+    says, by its id; `said`: of each that counts still, its kind and the Slack id, by its id.
     """
 
     digest: str = ""
@@ -55,6 +55,7 @@ class RequestReplayed:
     ended: str = ""
     made: str = ""
     words: dict[str, str] | None = None
+    said: dict[str, tuple[str, str]] = field(default_factory=dict)
 
     def may_become(self, state: str, action: str, version: str) -> bool:
         """Does such an entry tell of a step, and not of what somebody made of the row?"""
@@ -163,9 +164,11 @@ class Replayed:
             found.approved_at, found.at_once = at, action == open_requests.AT_ONCE
         if action == "request.rows_left_out":
             found.decisions = {(kind, who) for kind, who in found.decisions if kind != "approve"}
+            found.said = {one: said for one, said in found.said.items() if said[0] != "approve"}
         elif action in _DECISIONS and not (action == "request.rejected" and "batch" in body):
             kind = _DECISIONS[action]
             found.decisions |= {(kind, str(who)) for who in body.get("by", [actor])}
+            found.said |= dict.fromkeys(body.get("words", ()), (kind, actor))
 
     def _left(self, request_id: str, found: RequestReplayed, version: str, body: dict[str, Any]) -> None:
         """How the request was left, and what was said of it."""

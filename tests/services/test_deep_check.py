@@ -24,7 +24,7 @@ from bot.services import execution
 from bot.services.core import Core
 from bot.services.operators import deep_check, otp_recipients, pausing
 from bot.services.operators.confirmation_answers import give
-from bot.services.requests import approvals
+from bot.services.requests import approvals, batch_submission
 from bot.services.requests.signatures import decision_mac, digest_of
 from storage import audit
 from storage import tables as t
@@ -32,7 +32,7 @@ from storage.columns import Json, Money, SealedText, UtcDateTime, Word, json_tex
 from storage.protection import column_protection
 from storage.requests import attempts, confirmations, decisions, requests
 from storage.tables import metadata
-from tests.services.bulk_requests import a_list, ask_bulk
+from tests.services.bulk_requests import a_list, ask_bulk, rows_of
 from tests.services.outcome_steps import alert_kinds, processor
 from tests.services.outcome_steps import execute as execution_of
 from tests.services.test_changed_tables import by_hand
@@ -40,6 +40,7 @@ from tests.support.databases import BACKENDS
 from tests.support.kinds import EACH, asked
 from tests.support.world import ALICE, BOB, CAROL, MASTER, World, a_world
 from tests.thief.edits import LONG_AGO, opened
+from tests.thief.edits import insert as insert_row
 from tests.thief.programme import place_of
 
 ROOT = Path(__file__).parents[2]
@@ -350,6 +351,39 @@ async def test_each_column_of_what_has_ended_is_compared(either: World) -> None:
                 assert database.write(edit, json_text(was) if isinstance(was, dict | list) else was, now)
 
     assert missed == [], "\n".join(missed)
+    assert await found(world) == []
+
+
+@pytest.mark.parametrize("url", BACKENDS, indirect=True)
+async def test_each_decision_that_somebody_deleted_is_found(either: World) -> None:
+    """Also of a person who said another word since; an approval that fell as rows were left out is no such."""
+    world = either
+    await a_busy_hour(world)
+    await pausing.resume(world.core, BOB, ["main"])
+    await pausing.resume(world.core, CAROL, ["main"])
+    batch = await ask_bulk(world, a_list(world, "200", "200", "200"))
+    await world.approve(batch)
+    await batch_submission.leave_out(world.core, batch.id, ALICE, [(await rows_of(world, batch))[1].id])
+    await world.approve(await world.request(batch.id))
+    await processor("5xx").set(world, "POST /cards/{cardId}/topup")
+    lost = await execution_of(world, await world.top_up("50"))
+    for verdict in ("failed", "succeeded", "failed"):
+        await approvals.resolve(world.core, lost.id, BOB, verdict=verdict, evidence="I looked")
+    assert await found(world) == []
+    with opened(place_of(world)) as database:
+        rows = database.read("decision")
+    assert len([row for row in rows if row["kind"] == "resolve"]) == 3
+
+    missed = []
+    for row in rows:
+        with opened(place_of(world)) as database:
+            database.write("DELETE FROM decision WHERE id = ?", row["id"])
+        if not any(row["request_id"] in one and "deleted" in one for one in await found(world)):
+            missed.append(row)
+        with opened(place_of(world)) as database:
+            insert_row(database, "decision", row)
+
+    assert missed == []
     assert await found(world) == []
 
 

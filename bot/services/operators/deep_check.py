@@ -130,8 +130,9 @@ def _request(tx: Tx, request: Request, known: chain_replay.RequestReplayed | Non
 def _decisions(tx: Tx, made: Iterable[Decision], known: chain_replay.RequestReplayed | None) -> list[str]:
     recorded = set() if known is None else known.decisions
     words = (known.words if known is not None else None) or {}
-    how, stored = list[str](), set[tuple[str, str]]()
+    how, stored, ids = list[str](), set[tuple[str, str]](), set[str]()
     for decision in made:
+        ids.add(decision.id)
         stored.add((decision.kind.value, decision.actor))
         if not is_genuine(tx.vault, decision, as_proof=True):
             how.append(f"a decision in the name of {decision.actor} was edited or invented")
@@ -140,6 +141,13 @@ def _decisions(tx: Tx, made: Iterable[Decision], known: chain_replay.RequestRepl
         elif words.get(decision.id) not in (None, fingerprints.of_words(decision)):
             how.append(f"what the decision of {decision.actor} says was edited")
     how += [f"the decision of {who} ({kind}) was deleted" for kind, who in sorted(recorded - stored)]
+    # What one person said several times, as a word on an outcome and its correction.
+    said = {} if known is None else {one: who for one, who in known.said.items() if one not in ids}
+    how += [
+        f"a decision of {who} ({kind}) was deleted"
+        for kind, who in sorted(said.values())
+        if (kind, who) in stored
+    ]
     return how
 
 

@@ -294,6 +294,19 @@ async def test_an_alert_of_refusals_ends_after_a_restart_as_well(bot: Bot) -> No
     assert await raised(bot) == "(1, 1)"
 
 
+async def test_an_alert_of_refusals_ends_after_a_clock_has_stepped_back(bot: Bot) -> None:
+    bot.world.clock.advance(3600)
+    await refused(bot, 6)
+    await bot.webhooks.report()
+    assert len(await bot.open_alerts()) == 1
+    bot.world.clock.advance(-3600)
+
+    bot.world.clock.advance(301)
+    await bot.webhooks.report()
+
+    assert await bot.open_alerts() == []
+
+
 async def registered(bot: Bot) -> str:
     """Our own registration, carried out; returns the new secret."""
     url = "https://countersign.example.com/webhooks/main"

@@ -73,11 +73,12 @@ async def _judge(tx: Tx, core: Core, program: str) -> None:
 
 
 async def _since(tx: Tx, program: str, since: datetime) -> list[Refusal]:
-    """What all processes refused since then; what a process wrote down that is older is forgotten."""
+    """What all processes refused since then; what a process wrote down that is older is forgotten, and what is of a
+    time to come, as its clock has stepped back: that would be old in hours or days."""
     found = []
     for owner, kept in (await api_snapshots.named(tx, program, _KEPT)).items():
         theirs = [Refusal(datetime.fromisoformat(at), cause, count) for at, cause, count in kept.value]
-        late = [refusal for refusal in theirs if refusal.at >= since]
+        late = [refusal for refusal in theirs if since <= refusal.at <= tx.now + WINDOW]
         found += late
         if not late:
             await api_snapshots.drop(tx, program, f"{_KEPT}{owner}")

@@ -282,7 +282,8 @@ class World:
         """Errors that nobody foresaw: what was logged as such or met a person. `steps` are those of the plan: where
         none of them makes trouble nothing is foreseen, and a full disk only where one fills it."""
         if steps <= _HARMLESS:
-            return self.errors
+            # Where three calls in a row take their second each, Slack has closed the window meanwhile.
+            return [line for line in self.errors if "expired_trigger_id" not in line]
         words = [word for word in FORESEEN if word != _DISK_FULL or "disk full" in steps]
         return [line for line in self.errors if not any(word in line for word in words)]
 

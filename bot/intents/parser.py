@@ -22,6 +22,7 @@ from bot.intents.by_sentence import (
     lookup_meant,
     skips_a_control,
     without_list_marks,
+    without_stories,
 )
 from bot.intents.directory import Directory
 from bot.intents.extraction import IN_DOLLARS, Entity, Found, as_one_line, in_words, read_entities
@@ -61,6 +62,7 @@ from bot.intents.requests import (
     may_be_unfreeze,
     may_tell_a_state,
     read_request,
+    read_what_opens_nothing,
     request_apart,
     stays_closed,
     with_card_of_the_tale,
@@ -141,6 +143,7 @@ def read_by_rules(
         readings = _or_threeds(readings, clauses, context, kinds or {})
         readings = _or_apart(readings, clauses, context, kinds or {}, written)
         readings = _or_by_sentence(readings, context, kinds or {}, written)
+        readings = _or_what_opens_nothing(readings, context, kinds or {})
         readings = _as_lookups(_all_meant(readings, context), context)
         readings = [with_card_of_the_undo(one, context) for one in readings]
         readings = [with_first_load(with_other_network(one, context), context) for one in readings]
@@ -231,14 +234,32 @@ def _or_by_sentence(
             asking = asking or ([] if is_taken_back_beside(candidate) else asked)
         elif leaves_it_standing(candidate, asked[0], context.facts):
             all_of_it = replace(context, found=read_entities(candidate.whole, context.facts, context.cards))
-            clauses = split(all_of_it.found.masked)
+            told = without_stories(candidate)
+            untold = (
+                replace(context, found=read_entities(told, context.facts, context.cards))
+                if told != candidate.whole
+                else None
+            )
+            clauses = split((untold or all_of_it).found.masked)
             one = _without_second(asked, clauses, names_card=candidate.names_card)
-            whole = _looked_at_again(one, all_of_it, apart=True)
+            whole = _looked_at_again(one, all_of_it, apart=True, untold=untold)
             if whole[0].opened:
                 return whole
     if asking and not any(one.is_action for one in readings):
         return asking
     return list(readings)
+
+
+def _or_what_opens_nothing(
+    readings: Sequence[Reading], context: Context, kinds: Mapping[str, type[Operation]]
+) -> list[Reading]:
+    """The question about codes or a number, where no other request was read or is doubted."""
+    if any(one.is_action or one.takes_back for one in readings):
+        return list(readings)
+    asked = read_what_opens_nothing(context, kinds)
+    if asked is None or any(one.wanted not in ("", asked.intent) for one in readings):
+        return list(readings)
+    return [asked]
 
 
 def _all_meant(readings: Sequence[Reading], context: Context) -> list[Reading]:
@@ -349,8 +370,13 @@ def _or_threeds(
     return _looked_at_again([request], context)
 
 
-def _looked_at_again(readings: Sequence[Reading], context: Context, *, apart: bool = False) -> list[Reading]:
-    """The readings, none of them open where the message as a whole speaks against it; `apart` as in `stays_closed`."""
+def _looked_at_again(
+    readings: Sequence[Reading], context: Context, *, apart: bool = False, untold: Context | None = None
+) -> list[Reading]:
+    """The readings, none of them open where the message as a whole speaks against it; `apart` as in `stays_closed`.
+
+    `untold`: the same without its stories, of which no word could be about a request.
+    """
     if sum(reading.opened for reading in readings) != 1:
         return list(readings)  # of several, none opens by itself
     kept = []
@@ -374,7 +400,11 @@ def _looked_at_again(readings: Sequence[Reading], context: Context, *, apart: bo
         elif reading.opened and is_bare_comma(reading, context):
             ask = questions.exactly("amount", "how much exactly, in US dollars")
             reading = replace(reading, intent="ambiguous", wanted=reading.intent, opened=False, ask=ask)
-        elif reading.opened and stays_closed(reading, context, apart=apart):
+        elif (
+            reading.opened
+            and stays_closed(reading, context, apart=apart)
+            and (untold is None or stays_closed(reading, untold, apart=apart))
+        ):
             ask = questions.really(reading.intent, reading.slots, "I act on plain requests of your own only.")
             reading = replace(reading, intent="ambiguous", wanted=reading.intent, opened=False, ask=ask)
         kept.append(reading)

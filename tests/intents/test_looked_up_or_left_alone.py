@@ -121,10 +121,13 @@ def test_a_question_for_help_needs_no_word_of_cards(text: str) -> None:
     ["tomas-r all 16 digits pls", "need marta's card number for a form", "5589 number in full, agency asks"],
 )
 def test_who_asks_for_a_card_number_is_offered_its_link(text: str) -> None:
-    parsed = _read(text)
+    first = _read(text).first
 
-    assert [one.intent for one in parsed.suggestions] == ["reveal_card"]
-    assert parsed.suggestions[0].card is not None
+    assert (first.intent, first.opened) == ("reveal_card", False)
+    assert first.card is not None
+    assert first.ask is not None
+    assert "not offered in conversation" in first.ask.question
+    assert [option.value for option in first.ask.options] == [f"reveal {first.slots['card']}"]
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,12 @@ card or hold a figure that nobody can place.
 
 from __future__ import annotations
 
-from bot.intents.by_sentence.beside import is_taken_back_beside, leaves_it_standing, skips_a_control
+from bot.intents.by_sentence.beside import (
+    is_taken_back_beside,
+    leaves_it_standing,
+    skips_a_control,
+    without_stories,
+)
 from bot.intents.by_sentence.by_values import asks_for_another, is_not_meant
 from bot.intents.by_sentence.lookups_meant import lookup_meant
 from bot.intents.by_sentence.sentences import candidates, is_bare_number, without_list_marks
@@ -26,4 +31,5 @@ __all__ = [
     "lookup_meant",
     "skips_a_control",
     "without_list_marks",
+    "without_stories",
 ]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from bot.intents.by_sentence.stories import tells_only
 from bot.intents.by_sentence.stretches import Beside, Candidate
 from bot.intents.by_sentence.wording import only_leads
 from bot.intents.extraction import INCIDENTAL, Entity
@@ -34,7 +35,7 @@ _UNDECIDED: Final = re.compile(
 )
 #: It hangs on something, or on another hour.
 _HANGS: Final = re.compile(
-    r"\b(?:if|unless|in case|provided|providing|depend\w*|assuming|as long as|so long as|only (?:if|when|once|after)|in the event|as soon as|the moment|the minute|whenever|once(?! (?:a (?:day|week|month|year)|more|again|upon|only|this|in a|per))|until further|from (?:next|tomorrow|monday|then)|starting(?! (?:today|now|§p))|effective(?! (?:today|now|immediately|§p))|w\.?e\.?f|with effect|not (?:now|yet|today|right now|immediately|this (?:week|month|time))|no hurry|later (?:today|on|this|in)|(?:do|process|execute|run|send|make|put|load|need|want) (?:it|this|that) (?:only )?(?:on|at|after|before|from|later|tomorrow|next|then|when|in)|first thing|schedul\w*|every (?:week|month|day|monday|friday|year|time)|each (?:week|month|day|time)|(?:weekly|monthly|daily) (?:from|basis)|recurring|standing order|regularly|(?:do|load|send|put|need|add|give)\b[^.]{0,20}\b(?:twice|both)|same (?:again|for|to|with)|some ?day|one day|eventually|sometime|in (?:the )?future|next time|last time|used to|no rush(?= (?:until|before|till)))\b"
+    r"\b(?:if|unless|in case|provided|providing|depend\w*|assuming|as long as|so long as|only (?:if|when|once|after)|in the event|as soon as|(?<!for )(?<!at )the moment|the minute|whenever|once(?! (?:a (?:day|week|month|year)|more|again|upon|only|this|in a|per))|until further|from (?:next|tomorrow|monday|then)|starting(?! (?:today|now|§p))|effective(?! (?:today|now|immediately|§p))|w\.?e\.?f|with effect|not (?:now|yet|today|right now|immediately|this (?:week|month|time))|no hurry|later (?:today|on|this|in)|(?:do|process|execute|run|send|make|put|load|need|want) (?:it|this|that) (?:only )?(?:on|at|after|before|from|later|tomorrow|next|then|when|in)|first thing|schedul\w*|every (?:week|month|day|monday|friday|year|time)|each (?:week|month|day|time)|(?:weekly|monthly|daily) (?:from|basis)|recurring|standing order|regularly|(?:do|load|send|put|need|add|give)\b[^.]{0,20}\b(?:twice|both)|same (?:again|for|to|with)|some ?day|one day|eventually|sometime|in (?:the )?future|next time|last time|used to|no rush(?= (?:until|before|till)))\b"
     r"|^(?:but |only |just |and |or )*(?:before|after|until|till|til|when|while|then|later|tomorrow|tonight|soon|next|by|at|on|in(?! [a-z]{4,} (?:he|she|they|we|it|§c\d+§) [^.]*\b(?:gets?|has|have|needs?|can|is|are|does|works?|uses?|wants?)\b)|from|not)\b(?! (?:the|his|her|their|our|my|a|an|this|that|he|she|they|we|i|it|§c\d+§) [^.]*\b(?:is|are|was|were|has|have|had|need\w*|want\w*|can\w*|will|would|got|[a-z]{3,}(?:ed|ing|s))\b)[^.]{0,40}$"
 )
 #: Whose words the request is.
@@ -82,7 +83,7 @@ _SUBJECT: Final = re.compile(
 #: A "not" that says it again: `no need to block it`, `not to close it, only freeze`, `no replacement is required`.
 _NOT_ELSE: Final = {
     "freeze_card": r"(?:the card |it |her card |his card |this )?(?:should|must|shall|may|need|does|do)(?: not|n['’]t) (?:need )?(?:to )?be (?:closed|cancell?ed|terminated|deleted)(?: for good| permanently| yet)?(?:,? (?:but )?(?:only|just) (?:be )?(?:frozen|freeze|blocked|on hold|paused))?|(?:only|just) (?:be )?(?:frozen|blocked|on hold|paused)|(?:just|only) freeze(?: it)?|(?:dont|don'?t|do not|not) (?:to )?close(?: it)?|not (?:to )?(?:close|cancel|terminate|delete) (?:it|the card|her card|his card)?(?:, only freeze)?|(?:do not|don'?t|no need to) (?:close|cancel|terminate) (?:it|the card)?|(?:should|must|may) not (?:remain|stay|be(?: left)?) (?:open|operative|active|usable|live|in use)|not close",
-    "close_card": r"not (?:only |just |to )?(?:an? )?(?:freez\w*|block\w*|paus\w*)(?: it)?,? (?:but |just |only |really )*(?:to )?(?:clos\w+)(?: it)?|(?:just|actually|really) close(?: it)?|no (?:replacement|new card|reissue)(?: card)?(?: (?:is|will be))?(?: (?:required|needed|necessary|wanted))?|(?:do not|don'?t|no need to) (?:replace|reissue|re-?order|renew) (?:it|the card)?|not (?:just )?(?:a )?freez\w*|freez\w* (?:is|will) not (?:sufficient|enough|do)|(?:is |are )?(?:no longer|not) (?:needed|required|in use|used|using)(?: any ?more| by anyone)?|not (?:coming|come|returning|going to return|going to come) back|no longer with us",
+    "close_card": r"not (?:only |just |to )?(?:an? )?(?:be )?(?:fr[eo]ez\w*|frozen|block\w*|paus\w*)(?: it)?,? (?:but |just |only |really )*(?:to )?(?:clos\w+)(?: it)?|(?:just|actually|really) close(?: it)?|no (?:replacement|new card|reissue)(?: card)?(?: (?:is|will be))?(?: (?:required|needed|necessary|wanted))?|(?:do not|don'?t|no need to) (?:replace|reissue|re-?order|renew) (?:it|the card)?|not (?:just )?(?:a )?freez\w*|freez\w* (?:is|will) not (?:sufficient|enough|do)|(?:is |are )?(?:no longer|not) (?:needed|required|in use|used|using)(?: any ?more| by anyone)?|not (?:coming|come|returning|going to return|going to come) back|no longer with us",
     "unload_card": r"(?:by|in) (?:typing |my |our |a |pure )*(?:mistake|error|oversight)|(?:mistake|error)|(?:is |are |was )?(?:no longer|not) (?:needed|required|used|using|going to (?:use|need)|in use|necessary)(?: any ?more| at all| there)?|doesn'?t need (?:it|that much|so much|the money)(?: any ?more)?",
     "change_phone": r"no need to (?:block|freeze|replace|reissue|lock|close)(?: it| the card| anything)?|(?:do not|don'?t) (?:block|freeze|lock|close)(?: it| the card)?|not (?:the )?old (?:one|number)",
     "set_markup": r"(?:we|i) (?:do not|don'?t|dont) (?:want|need|wish|like) to (?:earn|make|profit|charge|gain|lose|pay)\b[^.;]*|(?:by|in) (?:mistake|error|oversight)",
@@ -99,7 +100,7 @@ _NOT_ELSE_OF: Final = {
 }
 #: What may stand in a "not" without a subject: nothing is hurried, nothing was found.
 _HARMLESS_NOT: Final = re.compile(
-    r"\b(?:no (?:rush|hurry|worries|problem|drama|fuss|joke|idea|clue|luck|answer|reply|trace|sign of|cash|money|fuel|signal|receipts?|news|choice|other way|wonder|kidding|doubt|thanks to|more than|longer (?:here|employed|working|with)|issue(?: from)?|surprise|show|good)|not (?:urgent|to worry|her fault|his fault|my fault|only|just|a problem|a big deal|the end of the world|ideal|great|fun|cheap|kidding|long|far|coming back|back|here|there|working|in|even|all|everyone|many|much|once|used|touched|submitted|received|traceable|reachable|visible|accept\w*|proper)|nothing (?:serious|urgent|major|dramatic|bad|left|on it|works?|happen\w*|came|arrived)|without (?:a|an|any|her|his|it|their|the|money|cash|internet|wifi|signal|fuel|petrol|power|water|delay|warning|telling|asking)\b(?! (?:second|approv\w*|sign\w*|ok\b))|why not|can'?t (?:wait|believe)|whether or not)\b|^(?:can'?t|cannot|couldn'?t|won'?t|didn'?t|doesn'?t|hasn'?t|isn'?t|wasn'?t)\s+(?:be\s+)?(?:found|find|reach\w*|locate|pay|go|answer|arriv\w*|work\w*|come|get|book|check|even|remember|sleep|believe|help)\b"
+    r"\b(?:no (?:rush|hurry|worries|problem|drama|fuss|joke|idea|clue|luck|answer|reply|trace|sign of|cash|money|fuel|signal|receipts?|news|choice|other way|wonder|kidding|doubt|thanks to|more than|longer (?:here|employed|working|with)|issue(?: from)?|surprise|show|good)|not (?:urgent|to worry|her fault|his fault|my fault|only|just|a problem|a big deal|the end of the world|ideal|great|fun|cheap|kidding|long|far|coming back|back|here|there|working|in|even|all|everyone|many|much|once|used|touched|submitted|received|traceable|reachable|visible|accept\w*|proper)|nothing (?:serious|urgent|major|dramatic|bad|left|on it|works?|happen\w*|came|arrived)|without (?:a|an|any|her|his|it|their|the|money|cash|internet|wifi|signal|fuel|petrol|power|water|delay|warning|telling|asking)\b(?! (?:second|approv\w*|sign\w*|ok\b))|why not|can'?t (?:wait|believe)|whether or not)\b|^(?:please )?(?:do not|don['’]?t) (?:even )?ask(?: me)?(?: how| why| what)?(?=\W*$)|^(?:can'?t|cannot|couldn'?t|won'?t|didn'?t|doesn'?t|hasn'?t|isn'?t|wasn'?t)\s+(?:be\s+)?(?:found|find|reach\w*|locate|pay|go|answer|arriv\w*|work\w*|come|get|book|check|even|remember|sleep|believe|help)\b"
 )
 #: How a question is put that has no mark.
 _QUESTION: Final = re.compile(
@@ -164,14 +165,14 @@ _OWN_VERBS: Final = {
 _OWN_VERBS_OF: Final = {intent: re.compile(rf"\b{pattern}\b") for intent, pattern in _OWN_VERBS.items()}
 #: Said of other things than cards.
 _OF_THINGS: Final = re.compile(
-    r"\b(?:flight|trip|event|meeting|booking|hotel|train|visit|course|conference|campaign|contract|tour|fair|project|road|shop|store|office|site|border|bank|account|query|case|ticket|door|van|truck|lorry|order|subscription|appointment|class|show|game|match|line|sim|sim card|phone|mobile|handset|laptop|booth|website|app)s? (?:(?:is|are|was|were|got|has been|have been|being|has|itself|now|also|all|just|only) )*(?:cancel\w*|clos\w*|block\w*|lock\w*|suspend\w*|paus\w*|load\w*|terminat\w*|enabl\w*|replac\w*)\b|\b(?:paus\w*|clos\w*|cancel\w*|suspend\w*|block\w*|lock\w*|terminat\w*) (?:the|our|his|her|their|this|that|its|an?|my|all(?: the| our)?) (?:[a-z]+ )?(?:flight|trip|event|meeting|booking|hotel|train|visit|course|conference|campaign|contract|tour|fair|project|road|shop|store|office|site|border|door|van|truck|lorry|subscription|appointment|class|show|game|match|ads?|adverts?|books|deal|tap|gate|stand|booth)s?\b|\bload-(?:in|out|bearing)s?\b|\b(?:on|of|for|per|with) (?:every|each) (?:load|top[ -]?up|recharge)\b|\b(?:clos(?:e|es|ing) (?:at|in|early|soon|the (?:books|deal|month|year|shop))|load(?:s|ed|ing)? (?:the |his |her )?(?:van|truck|lorry|car|boxes|page|app)|down ?load\w*|up ?load\w*|work ?load|blocked (?:road|street|drain|toilet)|locked (?:out|himself|herself|themselves|in)|rebook\w*)\b"
+    r"§x\d+§ (?:(?:is|was|got|has been) )?(?:closed|cancell?ed|suspended|blocked|locked)\b|\b(?:flight|trip|event|meeting|booking|hotel|train|visit|course|conference|campaign|contract|tour|fair|project|road|shop|store|office|site|border|bank|account|query|case|ticket|door|van|truck|lorry|order|subscription|appointment|class|show|game|match|line|sim|sim card|phone|mobile|handset|laptop|booth|website|app)s? (?:(?:is|are|was|were|got|has been|have been|being|has|itself|now|also|all|just|only) )*(?:cancel\w*|clos\w*|block\w*|lock\w*|suspend\w*|paus\w*|load\w*|terminat\w*|enabl\w*|replac\w*)\b|\b(?:paus\w*|clos\w*|cancel\w*|suspend\w*|block\w*|lock\w*|terminat\w*) (?:the|our|his|her|their|this|that|its|an?|my|all(?: the| our)?) (?:[a-z]+ )?(?:flight|trip|event|meeting|booking|hotel|train|visit|course|conference|campaign|contract|tour|fair|project|road|shop|store|office|site|border|door|van|truck|lorry|subscription|appointment|class|show|game|match|ads?|adverts?|books|deal|tap|gate|stand|booth)s?\b|\bload-(?:in|out|bearing)s?\b|\b(?:on|of|for|per|with) (?:every|each) (?:load|top[ -]?up|recharge)\b|\b(?:clos(?:e|es|ing) (?:at|in|early|soon|the (?:books|deal|month|year|shop))|load(?:s|ed|ing)? (?:the |his |her )?(?:van|truck|lorry|car|boxes|page|app)|down ?load\w*|up ?load\w*|work ?load|blocked (?:road|street|drain|toilet)|locked (?:out|himself|herself|themselves|in)|rebook\w*)\b"
 )
 
 
 def leaves_it_standing(candidate: Candidate, reading: Reading, facts: Facts) -> bool:
     """Does nothing beside the request speak against it, ask for more or hold a value that nobody can place?"""
     return all(
-        not _speaks_against(beside, reading.intent)
+        not (_speaks_against(beside, reading.intent) and not _is_a_story(beside))
         and not _is_only_a_time(beside, facts)
         and all(_is_placed(entity, beside, reading, facts) for entity in beside.entities)
         and (
@@ -184,9 +185,22 @@ def leaves_it_standing(candidate: Candidate, reading: Reading, facts: Facts) -> 
     )
 
 
+def without_stories(candidate: Candidate) -> str:
+    """The whole of it without what only tells a story."""
+    whole = candidate.whole
+    for beside in candidate.beside:
+        if _is_a_story(beside):
+            whole = whole.replace(beside.written.strip(), "", 1)
+    return whole
+
+
+def _is_a_story(beside: Beside) -> bool:
+    return beside.stands_alone and tells_only(beside.text)
+
+
 def speaks_against_beside(beside: Beside, intent: str) -> bool:
-    """Does a sentence beside a request of this intent speak against it? A greeting does not."""
-    if _GREETS.match(beside.text) or only_leads(beside.text):
+    """Does a sentence beside a request of this intent speak against it? A greeting or a story does not."""
+    if _GREETS.match(beside.text) or only_leads(beside.text) or _is_a_story(beside):
         return False
     return _speaks_against(beside, intent)
 
@@ -208,17 +222,17 @@ def skips_a_control(text: str) -> bool:
 _OWN_SAID: Final = {
     intent: re.compile(rf"\b(?:{pattern})(?![\w'’])")
     for intent, pattern in {
-        "freeze_card": r"(?:so )?stop(?= [^.]*\b(?:working|used|card)\b)|(?:can ?not|can['’]?t|couldn['’]?t|could not|should not|shouldn['’]?t|must not|may not|no longer) be used|(?:for )?some (?:days|time|weeks)|disable|while (?:we|i) (?:keep )?(?:look|search|wait)\w*",
+        "freeze_card": r"on hold|stop(?= (?:the |that |this |card )*§c)|(?:so )?stop(?= [^.]*\b(?:working|used|card)\b)|(?:can ?not|can['’]?t|couldn['’]?t|could not|should not|shouldn['’]?t|must not|may not|no longer) be used|(?:for )?some (?:days|time|weeks)|disable|while (?:we|i) (?:keep )?(?:look|search|wait)\w*",
         "unload_card": r"everything|all of it|all the (?:money|rest)|what(?:ever|['’]?s)?(?: is)? (?:left|remains|stays|still)|whatever|to ask you|half",
-        "set_limits": r"(?:nobody|no one|not|never|no|don['’]?t let (?:him|her|them|it)|may not|must not|should not|shouldn['’]?t|can ?not|can['’]?t)(?: [a-z]+){0,4}? (?:pass|exceed|spend|go)(?: (?:over|above|more than|past|beyond))?(?= (?:than )?§a)|in one (?:day|week|month)|(?:not|no|never) (?:more|a (?:penny|cent)|over)(?: than)?|nothing (?:above|over|more)|every|to ask you|each|keep|hold|max(?:imum)?|about",
+        "set_limits": r"(?:nobody|no one|not|never|no|don['’]?t let (?:him|her|them|it)|may not|must not|should not|shouldn['’]?t|can ?not|can['’]?t)(?: [a-z]+){0,4}? (?:pass|exceed|spend|go)(?: (?:over|above|more than|past|beyond))?(?= (?:than )?§a)|in one (?:day|week|month)|(?:not|never) be (?:bigger|higher|larger|greater|more|over|above)(?= (?:than )?§a)|(?:not|no|never) (?:more|a (?:penny|cent)|over)(?: than)?|nothing (?:above|over|more)|every|to ask you|each|keep|hold|max(?:imum)?|about",
         "set_3ds": r"let them|them|they|to ask you|from now(?: on)?|instead|stop texting|(?:and |but )?(?:not|no more|no longer|rather than)(?: (?:in|into|to|by|via|on|over|the|her|his|their|any))* (?:e-?mails?|mails?|mailbox|inbox|sms|texts?|phone|cell|mobile)(?: any ?more)?",
-        "change_phone": r"from now(?: on)?|to ask you|instead",
+        "change_phone": r"wants? (?=updating|changing|switching|swapping)|should have(?= (?:the |this |a |new )*(?:number|phone|mobile|§t))|from now(?: on)?|to ask you|instead",
         "reveal_card": r"all|to ask you",
         "topup_card": r"to ask you",
         "close_card": r"to ask you",
         "unfreeze_card": r"to ask you|keep",
         "submit_funding": r"to ask you",
-        "set_markup": r"to ask you|everybody|everyone|all",
+        "set_markup": r"(?:goes|moves|drops|rises)(?: up| down| back)?(?= to §a)|to ask you|everybody|everyone|all",
     }.items()
 }
 
@@ -227,13 +241,17 @@ _OWN_SAID: Final = {
 _CHANGES_HERS: Final = re.compile(r"\bchange (?:my|his|her|their)\b(?! (?:minds?|idea)\b)")
 
 
+#: `could we cut 3018 down to 50`: what looks like the past of "cut".
+_MAY_WE: Final = re.compile(r"\b(?:can|could|may) (?:we|i) (?=(?:cut|set|put)\b)")
+
+
 #: Their values are no other thing's.
 _EXACT: Final = frozenset({"change_phone", "submit_funding", "set_markup", "set_3ds", "set_limits"})
 
 
 def speaks_against_within(said: str, intent: str) -> bool:
     """Do the words of a request itself take it back, doubt it, put it off or say whose it is?"""
-    said = _CHANGES_HERS.sub(" ", said)
+    said = _MAY_WE.sub("please ", _CHANGES_HERS.sub(" ", said))
     bare = _NOT_ELSE_OF[intent].sub(" ", said) if intent in _NOT_ELSE_OF else said
     if intent in _OWN_SAID:
         bare = _OWN_SAID[intent].sub(" ", bare)
@@ -522,4 +540,10 @@ def _sums_are_placed(beside: Beside, reading: Reading) -> bool:
     return placed
 
 
-__all__ = ["leaves_it_standing", "skips_a_control", "speaks_against_beside", "speaks_against_within"]
+__all__ = [
+    "leaves_it_standing",
+    "skips_a_control",
+    "speaks_against_beside",
+    "speaks_against_within",
+    "without_stories",
+]

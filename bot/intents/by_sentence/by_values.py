@@ -43,13 +43,13 @@ _OFF: Final = re.compile(
     rf"\b(?:off|unload\w*|withdr[ae]w\w*|claw\w*|recall\w*|reclaim\w*|deduct\w*|debit\w*|drain\w*|empt(?:y|ied)|sweep\w*|swept|retriev\w*|recover\w*|yank\w*|skim\w*)\b|\b(?:from|out of|out from)\s+{_CARD}|\b(?:take|pull|get|bring|move|send|transfer|return)\b(?: \S+){{0,4}}? (?:back|out|down|home)\b(?! (?:on|onto|up|to (?!{_FLOAT})))|\breturn\w*\b(?! (?:on|onto))|\bback\W*$"
 )
 _ON: Final = re.compile(
-    rf"\b(?:re|up)?-?load(?:ed|ing)?\b|\btop(?:ped|ping)?[ -]?up\b|\btopup\b|\b(?:refill|recharg|replenish|credit)\w*\b|\bfund(?:ed|ing)?\b|\badd(?:ed)?\b|\b(?:onto|on to|on|to|into|in|for)\s+{_CARD}|\b(?:give|send|get|lend|hand|grant|spot|allow)\s+{_CARD}\s+§a|§c\d+§(?: card)? (?:should (?:get|have|receive)|must (?:get|have|receive)|needs|to get|gets)\b|\bbump\b[^§]*§c\d+§[^§]*\bby\s+§a|\b(?:can|could|may) §a\d+§ (?:please )?(?:go|be put|land)\b"
+    rf"\b(?:re|up)?-?load(?:ed|ing)?\b|\btop(?:ped|ping)?[ -]?up\b|\btopup\b|\b(?:refill|recharg|replenish|credit)\w*\b|\bfund(?:ed|ing)?\b|\badd(?:ed)?\b|\b(?:onto|on to|on|to|into|in|for)\s+{_CARD}|\b(?:give|send|get|lend|hand|grant|spot|allow)\s+{_CARD}\s+§a|§c\d+§(?: card)? (?:should (?:get|have|receive)|must (?:get|have|receive)|needs|to get|gets)\b|\bbump\b[^§]*§c\d+§[^§]*\bby\s+§a|\b(?:can|could|may) §a\d+§ (?:please )?(?:go|be put|land)\b|\b(?:put|stick|throw|add|drop|chuck|send)\s+§a\d+§(?:\s*(?:usd|dollars|bucks))? (?:on |in )?there\b"
 )
 _ON_VERBS: Final = (
     r"\b(?:re|un)?-?load(?:ed|ing)?\b|\btop(?:ped|ping)?[ -]?up\b|\btopup\b|\b(?:refill|recharge)\b|\bback\b"
 )
 _ALL: Final = re.compile(
-    r"\b(?:everything|all of it|all the (?:money|rest)|the (?:whole|full|entire|remaining|leftover) (?:balance|amount|money|rest)|the rest|the remainder|whatever(?:'s| is)? (?:left|remains|stays|still|there)|what(?:'s| is)? (?:left|remains))\b"
+    r"\b(?:everything|all of it|all the (?:money|rest)|the (?:whole|entire|full) lot|the (?:whole|full|entire|remaining|leftover) (?:balance|amount|money|rest)|the rest|the remainder|whatever(?:'s| is)? (?:left|remains|stays|still|there)|what(?:'s| is)? (?:left|remains))\b"
 )
 _UNIT: Final = r"(?:day|week|month)"
 _LIMITED: Final = re.compile(
@@ -69,17 +69,17 @@ _UN: Final = r"(?:(?:un|de)-?(?:freez\w*|froz\w*|block\w*|lock\w*|suspend\w*|pau
 _HOLD: Final = r"(?:freez(?:e|ing)|block(?:ing|age)?|hold|lock(?:ing)?|suspension|pause)"
 _THAWS: Final = re.compile(
     rf"\b{_UN}\b|\b(?:remov|lift|tak|releas|undo|end|clear|drop|get rid of)\w*\b(?: (?:off|away|back))?(?: (?:the|this|that|her|his|its|their))? {_HOLD}\b|\b{_HOLD}\b(?: \S+){{0,3}} (?:lift|remov|tak|releas|clear|end)\w*\b"
-    r"|\b(?:alive|live|usable|active|working|operational|running|works?|on|open|function\w*|use|spend|pay) again\b|\bback (?:on|alive|live|to life|in use|active|in action|in service|online)\b|\bback (?:to )?(?:work|working)\b"
+    r"|\b(?:alive|live|usable|active|working|operational|running|works?|on|open|function\w*|use|spend|pay) again\b|\bback (?:on|alive|live|to life|in use|active|in action|in service|online)\b|\bback (?:to )?(?:work|working)\b|\b(?:take|taken|get|bring|have|come|comes)\b[^.]{0,20}? off (?:ice|hold|pause)\b"
 )
 _FREEZES: Final = re.compile(
     r"\b(?:freez(?:e|ing)|frozen|freezed|block(?:ed|ing)?|lock(?:ed|ing)?|suspend(?:ed|ing)?|paus(?:e|ed|ing)|on (?:hold|ice)|out of (?:use|action|service|operation)|immobili[sz]ed?)\b"
-    r"|\bstop\b[^.]*\b(?:from )?(?:working|being used|card)\b|\b(?:can ?not|can['’]?t|couldn['’]?t|could not|should not|shouldn['’]?t|must not|may not|no longer) be used\b|\bdisable\b"
+    r"|\bstop\b[^.]*\b(?:from )?(?:working|being used|card)\b|\bstop (?:the |that |this |card )*§c\d+§(?! (?:from (?!working|being)|and|paying|buying))|\b(?:can ?not|can['’]?t|couldn['’]?t|could not|should not|shouldn['’]?t|must not|may not|no longer) be used\b|\bdisable\b"
 )
 _CLOSES: Final = re.compile(
-    r"\b(?:clos(?:e|ed|ing|ure)|terminat(?:e|ed|ing|ion))\b|\b(?:cancel\w*|shut(?: down)?|deactivat\w*|kill|delete|end|retire)\b(?=[^.]*\b(?:for good|for ?ever|permanent\w*|definitiv\w*|for always|once and for all)\b)"
+    r"\b(?:clos(?:e|ed|ing|ure)|terminat(?:e|ed|ing|ion))\b|\b(?:cancel\w*|shut(?: down)?|deactivat\w*|kill|delete|end|retire|gone|axe|scrap|get rid of)\b(?=[^.]*\b(?:for good|for ?ever|permanent\w*|definitiv\w*|for always|altogether|for keeps|once and for all)\b)"
 )
 _PHONE: Final = re.compile(
-    r"\b(?:numbers?|nr|no|phone|mobile|cell\w*|sim|line|handset|telephone|contact|new one|mob)\b"
+    r"\b(?:numbers?|nr|no|phone|mobile|cell\w*|sim|line|handset|telephone|contact|new one|mob)\b|\b(?:updat|chang|switch|swap|mov)\w*(?: over)? (?:to|onto|with|for) §t"
 )
 _NEW: Final = re.compile(
     r"\b(?:new|now|should|must|chang\w*|updat\w*|make|set|put|switch\w*|replac\w*|swap\w*|from now on|correct|is to|needs to|to be|use|please|pls|kindly|enter|register|record|save|move|point)\b"
@@ -97,7 +97,7 @@ _NOT_THERE: Final = re.compile(
 )
 _MARKUP: Final = re.compile(r"\bmark-?ups?\b")
 _SUBMITS: Final = re.compile(
-    r"\b(?:submit|submitted|submission|book|booked|register\w*|record\w*|log|logged|enter|entered|file|filed|declare\w*|report|announce|credit|put (?:it |this |that )?(?:in|through)|hand in|insert)\b|\bnew (?:deposit|funding)\b"
+    r"\b(?:submit|submitted|submission|book|booked|register\w*|record\w*|log|logged|enter|entered|file|filed|declare\w*|report|announce|lodged?|credit|put (?:it |this |that )?(?:in|through)|hand in|insert)\b|\bnew (?:deposit|funding)\b"
 )
 _NUMBER: Final = re.compile(
     r"\b(?:full|whole|complete|entire|all|long|total)\b(?:\s+(?:the|of|§[xa]\d+§|16|card|\w+-digit))*\s+(?:numbers?|digits|no|nr)\b|\b(?:numbers?|digits)\b(?: \S+){0,3} (?:in full|in whole|complete\w*|full)\b"
@@ -115,19 +115,19 @@ _BASE: Final = word_set(
     up increase decrease reduce cut drop cap limit keep hold update replace swap register record log book submit enter file report declare insert use point
     route direct deliver forward text mail email show reveal open unhide uncover unmask display order issue arrange provide sweep empty drain withdraw
     unload return recall claw yank deduct debit transfer shift push throw chuck stick pop drop slap fetch grab reopen reinstate enable disable restore
-    connect link assign save edit amend correct fix adjust modify alter apply end undo request grant allow slide park land
+    connect link assign save edit amend correct fix adjust modify alter apply end undo request grant allow slide park land lodge
     """
 )
 _VERB: Final = "|".join(sorted(_BASE, key=len, reverse=True))
 #: Somebody is asked, in words before, within or behind what is asked for.
 _ASKS: Final = re.compile(
     rf"\b(?:please|pls|plz|kindly|(?:can|could|would|will) (?:you|u|ya|we|i|it)|(?:can|could|would) (?:the|her|his)|(?:can|could|would|may) §[ac]\d+§ (?:please |now |also )?(?:go|be|have|get|land|come)|you (?:can|may)(?: now| please)? (?:{_VERB})|let['’]?s|let us|let them|should|must|has to|have to|needs? to|ought to|asap|urgent(?:ly)?|immediately|right now|straight away|from now(?: on)?|thx|thanks)\b"
-    r"|\b(?:i|we)(?:['’]?d| would)?(?: therefore| hereby| kindly| politely| respectfully| also)* (?:need|want|like|love|request|ask|wish|appreciate|require)\b|\b(?:he|she|they|§c\d+§)(?:['’]ll| will)? needs? (?:an? )?(?:top|refill|reload|load|recharge)"
+    r"|\b(?:i|we)(?:['’]?d| would)?(?: therefore| hereby| kindly| politely| respectfully| also)* (?:need|want|like|love|request|ask|wish|appreciate|require)\b|\b(?:he|she|they|§c\d+§)(?:['’]ll| will)? needs? (?:an? )?(?:top|refill|reload|load|recharge)|\b(?:needs?|wants?) (?:updat|chang|switch|swapp|load|topp|freez|clos|block)\w*ing\b"
 )
 _LEAD_WORD: Final = word_set(
     """
     hi hello hey hiya morning so and ok okay now just also then well right again card cards of for from on onto to the her his their our my its it this that
-    prepaid account all everything what is left stays still remains whatever but only ah oh boy yes no't thing one mate team bot dear all good 's s both't
+    prepaid account all everything what is left stays still remains whatever but only ah oh boy yes thing one mate team bot dear all good 's s both
     purchase payment security verification confirmation codes code threeds online otp numbers number phone complete full whole mark up markup limit daily
     weekly monthly per a an in by with too therefore hence new deposit transfer funding us
     """
@@ -140,7 +140,7 @@ _NOTE_WORD: Final = word_set(
     """
     please pls plz thx thanks ta cheers asap now urgent urgently the a an of for on to by in from off with and her his their our it its card cards back
     up out new not freeze freezing frozen unfreeze block lock close closed good ever load loaded topup top refill limit daily weekly monthly day week
-    month per max number phone codes code threeds email mail sms webhook markup percent full whole complete all digits float again via usd dollars bucks
+    month per max everything number phone codes code threeds email mail sms webhook markup percent full whole complete all digits float again via usd dollars bucks
     """
 )
 _WORD: Final = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
@@ -161,7 +161,7 @@ _HAS_IT_DONE: Final = re.compile(
 )
 #: A guess instead of a sum, a quarrel, a card that is somebody else's, a card that is only to come, what is refused here.
 _SPOILS: Final = re.compile(
-    r"\bplease you\b|#\s*§a|\btop off\b|\bon top of (?!it\b|that\b)|\b(?:on|onto|in|into|to)(?: the| an?)? of\b|\b(?:deactivat|disabl)\w*\b(?=.*\b(?:again|un\w+ed|un\w+en|re-?activated)\b)|\b(?:someone|somebody|anyone|anybody|one|people) (?:[a-z]+ )?(?:should|must|ought|has to|needs to|had better)\b|\b(?:top-?up|load|loading|freeze|block|hold|transfer|refill|limit)(?: (?:of|for|on|to) (?:§[ac]\d+§|it|her|him))* (?:is|was|has|are|were|had)\b(?! to\b)|§a\d+§\s*(?:ish|odd|or so|something|give or take|digits|numbers)\b|\b(?:something like|roughly|about|around|approx\w*|circa|maybe|up to|at least|at most|nearly|almost|some) §a|~\s*§a"
+    r"\b(?:thanks|thank you|thx|cheers|ta) for (?:the|that|this|those|my|his|her|their|our|an?|§)\b|\bplease you\b|#\s*§a|\btop off\b|\bon top of (?!it\b|that\b)|\b(?:on|onto|in|into|to)(?: the| an?)? of\b|\b(?:deactivat|disabl)\w*\b(?=.*\b(?:again|un\w+ed|un\w+en|re-?activated)\b)|\b(?:someone|somebody|anyone|anybody|one|people) (?:[a-z]+ )?(?:should|must|ought|has to|needs to|had better)\b|\b(?:top-?up|load|loading|freeze|block|hold|transfer|refill|limit)(?: (?:of|for|on|to) (?:§[ac]\d+§|it|her|him))* (?:is|was|has|are|were|had)\b(?! to\b)|§a\d+§\s*(?:ish|odd|or so|something|give or take|digits|numbers)\b|\b(?:something like|roughly|about|around|approx\w*|circa|maybe|(?<!goes )(?<!go )(?<!moves )(?<!move )(?<!going )up to|at least|at most|nearly|almost|some) §a|~\s*§a"
     r"|\b(?:contest\w*|disput\w*|claims?|claiming|fraud\w*|charge-?backs?|refund\w*|complain\w*|reimburs\w*|cvv|cvc|pin|leave)\b"
     r"|\b(?!(?:card|it|that|her|his|what|there|who|he|she)['’])[a-z]+['’]s §c|\b(?:an?|one|new|another|second|additional|extra|further|separate|fresh) (?:new |prepaid |company |extra )*cards?\b|\bstatus\b"
 )
@@ -214,7 +214,7 @@ class Stretch:
 
 #: Without one of these no stretch is worth a look.
 _KNOWS: Final = re.compile(
-    r"§[aht]|freez|froz|block|lock|suspend|paus|clos|terminat|activ|enabl|thaw|open|hold|ice|working|used|alive|usable|live|digits|number|codes|threeds|everything|rest|balance|left|remain|cancel|shut|kill|delete|retire|again|back|all of",
+    r"§[aht]|freez|froz|block|lock|suspend|paus|stop|clos|terminat|activ|enabl|thaw|open|hold|ice|working|used|alive|usable|live|digits|number|codes|threeds|everything|rest|balance|left|remain|cancel|shut|kill|delete|retire|again|back|all of",
     re.IGNORECASE,
 )
 
@@ -401,7 +401,8 @@ def _states(said: str, card: str) -> Iterator[tuple[str, str]]:
         rest = re.sub(r"\bnot (?:only |just |to )?(?:an? )?freez\w*", " ", said)
         if not _FREEZES.search(rest):
             final = re.search(
-                r"\b(?:for good|for ?ever|permanent\w*|definitiv\w*|for always|once and for all)\b", said
+                r"\b(?:for good|for ?ever|permanent\w*|definitiv\w*|for always|altogether|for keeps|once and for all)\b",
+                said,
             )
             yield "close_card", f"close {card}{' for good' if final else ''}"
         return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -57,8 +58,8 @@ _LABELLED: Final = re.compile(
     re.IGNORECASE,
 )
 _SUBMITS: Final = re.compile(
-    r"\b(?:register|book|record|submit|log|file|report|declare|enter|process|intimate|post|announce|put|add|claim|insert|hand)\b[^.!?\n§]{0,50}?\b(?:deposit|funding|transfer|tx|transaction|payment|hash|it|this|below|float)\b(?: (?:in|as|for|to|of|a|an|the|new|our|float|deposit|funding|prepaid|account|under|below|following|done|made|sent|hash|over|on|via|with|please|pls|system|us|me|here))*"
-    r"|\b(?:register|book|record|submit|log|file|report|declare|enter)\b\W*(?=§h)|\b(?:put|log|book|record|enter) (?:it|this|that) in\b"
+    r"\b(?:register|book|record|submit|lodge|log|file|report|declare|enter|process|intimate|post|announce|put|add|claim|insert|hand)\b[^.!?\n§]{0,50}?\b(?:deposit|funding|transfer|tx|transaction|payment|hash|it|this|below|float)\b(?: (?:in|as|for|to|of|a|an|the|new|our|float|deposit|funding|prepaid|account|under|below|following|done|made|sent|hash|over|on|via|with|please|pls|system|us|me|here))*"
+    r"|\b(?:register|book|record|submit|lodge|log|file|report|declare|enter)\b\W*(?=§h)|\b(?:put|log|book|record|enter) (?:it|this|that) in\b"
     r"|\b(?:new )?(?:deposit|funding) (?:intimation|submission|from (?:us|our side|treasury)(?=[,:]?\s*(?:network|on|over|via|§n|§h|$))|to (?:be )?(?:submit\w*|register\w*|record\w*|book\w*|log\w*|report\w*))\b",
     re.IGNORECASE,
 )
@@ -99,7 +100,7 @@ def form_of(text: str, entities: Sequence[Entity]) -> Form | None:
     """The one request of a masked text that its values tell; None where they are not all there, or more of them."""
     kinds = [entity.kind for entity in entities]
     if kinds.count("phone") == 1 and kinds.count("email") == 1 and "tx_hash" not in kinds:
-        return _order(text, entities)
+        return _order(text, entities) or _order_by_email(text, entities)
     if kinds.count("tx_hash") == 1 and not {"phone", "email"} & set(kinds):
         return _funding(text, entities)
     if kinds.count("card") == 1 and kinds.count("amount") == 1 and (asked := _AS_UNDER.search(text)):
@@ -173,6 +174,97 @@ def _order(text: str, entities: Sequence[Entity]) -> Form | None:
     return Form(
         f"please order a new card for {named['name']}, {phone}, {email}{load}", tuple(spans), load=loaded
     )
+
+
+#: A card that somebody is to get.
+_GETS_A_CARD: Final = re.compile(
+    rf"\b(?i:(?:get|gets|have|has to have|order|issu(?:e|es|ing)|mak(?:e|es|ing)|need|needs|requires?|want|wants|give|given|set|sort|create|open|arrange|print|provide|request|equip|put)\b[^.!?\n]{{0,60}}?\b(?:{_CARD}|one)\b|(?:an?|one|one more|new|another|fresh) (?:[a-z]+ ){{0,2}}?(?:card|plastic)\b(?=[^.!?\n]{{0,40}}\bfor\b)|\bcard (?:please|pls|for)\b)"
+)
+#: In a sentence that asks for it or holds its values: it is not to be done, hangs on something, was done, or is about a card that is there.
+_NO_ORDER_IN_IT: Final = re.compile(
+    r"\b(?:not|never|no|nobody|none|without|cannot|dont|doesnt|wont|cant|if|unless|until|till|whether|whenever|maybe|perhaps|might|provided|depending|assuming|should (?:we|i)|shall (?:we|i)|what if|ordered|arrived|came|already|asked|told|tells|said|says|wrote|writes|wants (?:me|us)|declin\w*|froz\w*|freez\w*|block\w*|clos\w*|limits?|replac\w*|instead|cancel\w*|forget|wait|hold|test\w*|draft|approv\w*|agree\w*|sign|confirm\w*|pending|tomorrow|later|next|how (?:do|to|can)|old|lost|stolen|chang\w*|updat\w*|delivered|sent|unload\w*|refund\w*|example|template|fyi|i thought|i think|would have|daily|weekly|monthly|per (?:day|week|month)|a (?:day|week|month)|max\w*|balance|or)\b|n['’]t\b|§[hl]\d+§"
+)
+#: `on + or at @`, `either`: two ways to reach one person.
+_EITHER: Final = re.compile(r"§[te]\d+§ or (?:(?:on|at|via|by|under|his|her|their|the) )*(?=§[te]\d+§)")
+_PIECE: Final = re.compile(r"[.!?](?=\s|$)|\n")
+_CAPITALS: Final = re.compile(
+    rf"(?<![\w§.'’-])[A-ZÀ-Ž][\w'’-]*[a-zà-ž](?: {_PARTICLE})*(?: (?!{_LABEL})[A-ZÀ-Ž][\w'’-]*[a-zà-ž](?:(?: {_PARTICLE})*(?= [A-ZÀ-Ž]))?){{1,3}}"
+)
+
+
+def _order_by_email(text: str, entities: Sequence[Entity]) -> Form | None:
+    """A card to order for the one person of whom the e-mail address speaks, in any words that say she gets a card."""
+    email, phone, amounts = _signs(text, "e")[0], _signs(text, "t")[0], _signs(text, "a")
+    local = next(one.written for one in entities if one.kind == "email").split("@")[0]
+    names = {found[0]: found for found in _CAPITALS.finditer(text) if _speaks_of(local, found[0])}
+    if len(names) != 1 or len(amounts) > 1 or _ONE_AT_A_TIME.search(text):
+        return None
+    if any(one.doubt for one in entities if one.kind == "amount"):
+        return None
+    (named,) = names.values()
+    name = _without_its_verb(text, named)
+    spans: list[tuple[int, int]] = []
+    asked, load, at = False, "", 0
+    for stop in [*_PIECE.finditer(text), None]:
+        start, at, end = at, stop.end() if stop else len(text), stop.start() if stop else len(text)
+        piece = text[start:end]
+        asks = _GETS_A_CARD.search(piece) is not None
+        if not (
+            asks or name in piece or email in piece or phone in piece or (amounts and amounts[0] in piece)
+        ):
+            continue
+        bare = _EITHER.sub(" ", piece.replace(name, " ")).lower()
+        if _NO_ORDER_IN_IT.search(bare) or (stop and stop[0] == "?" and not _MAY.search(piece)):
+            return None
+        if amounts and amounts[0] in piece:
+            if not _TO_BEGIN_WITH.search(piece.lower()):
+                return None
+            load = f", initial load {amounts[0]}"
+        asked = asked or asks
+        spans.append((start, end))
+    if not asked or not spans or bool(amounts) != bool(load):
+        return None
+    return Form(f"please order a new card for {name}, {phone}, {email}{load}", tuple(spans), is_story=True)
+
+
+_MAY: Final = re.compile(r"\b(?i:can|could|would|will|may|mind|please|pls|kindly)\b")
+_ONE_AT_A_TIME: Final = re.compile(
+    r"\b(?i:two|three|both|several|cards|each|everyone|wrong|phone (?:of|for)|number (?:of|for)) (?i:cards?|of them|§c)"
+)
+#: What a sum beside a card to order is: what it begins with.
+_TO_BEGIN_WITH: Final = re.compile(
+    r"\b(?:with|load\w*|start\w*|begin\w*|initial\w*|opening|put|chuck|stick|add|give)\b(?:\W+[a-z]+){0,2}\W+§a|§a\d+§(?:\W+[a-z]+){0,3}?\W+(?:to (?:start|begin)|load\w*|initial\w*|first|opening|on it|on there|plenty|enough|will do|should do|would do)\b"
+)
+
+
+_NO_FIRST_NAME: Final = re.compile(
+    rf"(?:{_VERBS}|set|give|equip|put|add|please|can|could|new|card|hi|hello|dear|name|holder|for|our|the|my)",
+    re.IGNORECASE,
+)
+
+
+def _speaks_of(local: str, name: str) -> bool:
+    """Does an e-mail address have a word of a name, or the end of one word and the letter of another?"""
+    parts = [part for part in re.split(r"[^a-z]+", _plain(local)) if part]
+    words = [word for word in _plain(name).split() if len(word) > 1]
+    return any(
+        part == word or (len(word) > 3 and (part.startswith(word) or part.endswith(word)))
+        for part in parts
+        for word in words
+    )
+
+
+def _plain(text: str) -> str:
+    return "".join(
+        one for one in unicodedata.normalize("NFKD", text.lower()) if not unicodedata.combining(one)
+    )
+
+
+def _without_its_verb(text: str, named: re.Match[str]) -> str:
+    """`Order Giulia Ferrante a card`: the word that begins the sentence is no name."""
+    first, _, rest = named[0].partition(" ")
+    begins = not text[: named.start()].strip() or text[: named.start()].rstrip()[-1:] in ".!?\n:"
+    return rest if begins and " " in rest and _NO_FIRST_NAME.fullmatch(first) else named[0]
 
 
 def _funding(text: str, entities: Sequence[Entity]) -> Form | None:

@@ -181,7 +181,15 @@ def _cores(
             (without_courtesies(text[end : sentence.end]), False),
         ):
             if _LETTER.search(there):
-                around.append(Beside(_bare(there), masked.inside(there), before, within=True))
+                around.append(
+                    Beside(
+                        _bare(there),
+                        masked.inside(there),
+                        before,
+                        within=True,
+                        written=masked.unmasked(there),
+                    )
+                )
         yield Candidate(
             masked.unmasked(f"please {said}"),
             masked.unmasked(f"{text[: start + at]}{said}{text[end:]}"),
@@ -219,6 +227,7 @@ def _by_values(
                 before,
                 within=True,
                 is_why=before and asked.outright and _TELLS.match(_bare(there)) is not None,
+                written=masked.unmasked(there),
             )
             for there, before in (
                 (text[sentence.start : asked.start], True),
@@ -258,6 +267,7 @@ def _as_form(form: Form, text: str, sentences: Sequence[_Sentence], masked: _Mas
                         before=leads,
                         within=leads,
                         asked=sentence.asked and form.is_story,
+                        written=masked.unmasked(piece),
                     )
                 )
             at = max(at, min(end, sentence.end))
@@ -281,6 +291,7 @@ def _beside(text: str, sentences: Sequence[_Sentence], own: _Sentence, masked: _
                 sentence.end <= own.start,
                 asked=sentence.asked,
                 colon=piece.rstrip().endswith(":"),
+                written=masked.unmasked(piece),
             )
 
 

@@ -10,7 +10,8 @@ from bot.intents.extraction import Entity
 @dataclass(frozen=True, slots=True)
 class Beside:
     """What stands beside the request: masked, in small letters. `within` its sentence, `before` it; `asked`: it ends in a
-    question mark; `colon`: it leads to what follows; `is_why`: what its writer asks for outright follows it, in a sentence with it."""
+    question mark; `colon`: it leads to what follows; `is_why`: what its writer asks for outright follows it, in a sentence with it;
+    `written`: the same as it stands in the message."""
 
     text: str
     entities: tuple[Entity, ...]
@@ -19,6 +20,12 @@ class Beside:
     asked: bool = False
     colon: bool = False
     is_why: bool = False
+    written: str = ""
+
+    @property
+    def stands_alone(self) -> bool:
+        """Is it a sentence of its own that tells something?"""
+        return not (self.asked or self.colon or self.within)
 
 
 @dataclass(frozen=True, slots=True)

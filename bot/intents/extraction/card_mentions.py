@@ -378,23 +378,24 @@ def _without_apostrophe(text: str, word: re.Match[str], cards: Directory) -> Ent
 
 def _is_a_person(word: str, before: str, after: str, *, capital: bool) -> bool:
     """Do the words around a name that is also a word leave only a person?"""
-    return any(
-        (
-            _POSSESSED.match(after) or _CARD_OF.search(before) or _PERSONAL.match(after),
-            _DOES.match(after) and _BEGINS.search(before),
-            _MONEY_MOVED.search(before) and _NO_DATE_AFTER.match(after),
-            _ASKED_OF.search(before) and _DID.match(after),
-            _WHAT.search(before) and _HAS.match(after),
-            _LIMIT_AFTER.match(after) and _LIMIT_VERB.search(before),
-            _ALLOWED.search(before) and _GETS.match(after),
-            word in ("may", "april") and _TREATED.search(before) and _NO_DAY_AFTER.match(after),
-            word == "will" and _OWNS.match(after),
-            word == "will" and _DONE_TO.search(before) and _NO_VERB_AFTER.match(after),
-            capital and _CARD_AFTER.match(after) and before.strip(),
-            _HIS_CARD.match(after),
-            capital and _A_CARD_JUST_BEFORE.search(before),
-            capital and _GIVEN.search(before) and _AN_AMOUNT_AFTER.match(after),
-        )
+    # What follows is looked at first: to search what stands before costs more, and a long text holds many such words.
+    return bool(
+        _POSSESSED.match(after)
+        or _PERSONAL.match(after)
+        or _HIS_CARD.match(after)
+        or (word == "will" and _OWNS.match(after))
+        or (_DOES.match(after) and _BEGINS.search(before))
+        or (_DID.match(after) and _ASKED_OF.search(before))
+        or (_HAS.match(after) and _WHAT.search(before))
+        or (_LIMIT_AFTER.match(after) and _LIMIT_VERB.search(before))
+        or (_GETS.match(after) and _ALLOWED.search(before))
+        or (capital and _CARD_AFTER.match(after) and before.strip())
+        or (capital and _AN_AMOUNT_AFTER.match(after) and _GIVEN.search(before))
+        or (word == "will" and _NO_VERB_AFTER.match(after) and _DONE_TO.search(before))
+        or (_NO_DATE_AFTER.match(after) and _MONEY_MOVED.search(before))
+        or (word in ("may", "april") and _NO_DAY_AFTER.match(after) and _TREATED.search(before))
+        or _CARD_OF.search(before)
+        or (capital and _A_CARD_JUST_BEFORE.search(before))
     )
 
 
@@ -419,6 +420,9 @@ def _is_a_thing(text: str, start: int, end: int, known: Sequence[KnownCard]) -> 
 _OF_A_TEAM: Final = re.compile(r"\s[–-]\s|[&/]")
 
 
+_MID_SENTENCE: Final = re.compile(r"[\w,]\s$")
+
+
 def _trust(text: str, start: int, end: int, *, full: bool) -> frozenset[str] | None:
     """How far this stretch is a name: None = it is not."""
     before, after, word = text[max(0, start - JUST_BEFORE) : start], text[end : end + NEAR], text[start:end]
@@ -433,5 +437,4 @@ def _trust(text: str, start: int, end: int, *, full: bool) -> frozenset[str] | N
     capital = word[:1].isupper() and not text.isupper()
     if _is_a_person(fold(word), before, after, capital=capital):
         return frozenset({"name"})
-    mid_sentence = re.search(r"[\w,]\s$", before) is not None
-    return frozenset({"name", "weak"}) if capital and mid_sentence else None
+    return frozenset({"name", "weak"}) if capital and _MID_SENTENCE.search(before) else None

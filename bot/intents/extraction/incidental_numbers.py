@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from bot.intents.extraction.entity import Entity
+from bot.intents.plain_text import is_code_of_money
 
 INCIDENTAL: Final = "incidental"
 _THINGS: Final = (
@@ -30,6 +31,8 @@ _DOCUMENT: Final = re.compile(
     r"|\b(?:PO|INV|INC|HTL|MKT|TKT|REQ|JIRA|OPS|FIN|AP|BK)-\d{2,6}(?![\w.,]*\d)",
     re.IGNORECASE,
 )
+#: A ticket of any tracker, by its key in capitals: `SEC-77`, `TRE-640`. The code of a money is no key.
+_TICKET: Final = re.compile(r"(?<![\w.,$+-])(?P<key>[A-Z]{2,8})-\d{1,6}(?![\w.,-]*\d)(?!k\b)")
 #: An hour without its "o'clock", where somebody goes, starts or closes then: `she's flying to Accra by 6`, `renews at 11`.
 _HOUR: Final = re.compile(
     r"\b(?:renews?|starts?|opens?|closes?|begins?|leaves?|leaving|flies|flying|lands?|landing|boards?|boarding|departs?|arrives?|checks? (?:in|out)|goes live|go live|due|meeting|flight|train|pickup|interview|appointment)\b"
@@ -44,6 +47,9 @@ def find_incidental_numbers(text: str) -> Iterator[Entity]:
         for found in pattern.finditer(text):
             if any(char.isdigit() for char in found[0]):
                 yield Entity("number", *found.span(), found[0], found[0], traits=frozenset({INCIDENTAL}))
+    for found in _TICKET.finditer("" if text.isupper() else text):
+        if not is_code_of_money(found["key"]):
+            yield Entity("number", *found.span(), found[0], found[0], traits=frozenset({INCIDENTAL}))
     for found in _HOUR.finditer(text):
         name = "hour" if found["hour"] else "noon"
         yield Entity("number", *found.span(name), found[name], found[name], traits=frozenset({INCIDENTAL}))

@@ -199,10 +199,44 @@ _AND_LOAD_IT: Final = re.compile(
 )
 
 
+#: `mind putting 9140 on ice?`, `I'm keen to get 60 onto 3018`: a request, put as what its reader or its writer may mind or like.
+#: Only at the head of a clause: `I don't mind loading it` and `never mind closing it` ask for nothing, nor does `he is keen to`.
+_ASKED_OF: Final = word_set(
+    """
+    add block book bring bump cancel cap change charge chuck clear close cut deactivate disable display drop drain empty enable file fix freeze get give grab halt have
+    hold increase issue keep let lift limit load lock lodge lower make move order pause pop pull push put raise reactivate record recall redirect reduce refill register
+    release remove replace return reveal route send set show sort stick stop submit suspend swap sweep switch take terminate throw top transfer turn unblock unfreeze unload
+    unlock unmask update withdraw
+    """
+)
+_DOUBLED: Final = frozenset({"cap", "cut", "drop", "get", "let", "pop", "put", "set", "stop", "swap", "top"})
+
+
+def _gerund(verb: str) -> str:
+    stem = verb[:-1] if verb.endswith("e") else verb + verb[-1] if verb in _DOUBLED else verb
+    return f"{stem}ing"
+
+
+_BASE_OF: Final = {_gerund(verb): verb for verb in _ASKED_OF}
+_HEAD: Final = r"(?P<head>^\W*|[.!?,;:\n–-]\s+|[)]\s*|\b(?:so|and|then|hence|hi|hey|hello|please|pls)\s+)"
+_MIND: Final = re.compile(
+    rf"{_HEAD}(?:(?:would|do|will) (?:you|u|ya) )?mind (?P<does>{'|'.join(sorted(_BASE_OF, key=len, reverse=True))})\b",
+    re.IGNORECASE,
+)
+_KEEN: Final = re.compile(
+    rf"{_HEAD}(?:(?:i['’]?m|i am|we['’]?re|we are) )?(?:pretty |quite |really |very |dead )?keen to\b",
+    re.IGNORECASE,
+)
+
+
 def in_our_words(text: str) -> str:
     """The text with those words written as ours; a text without any of them as it is."""
     text = _in_english(_LINKS.sub(" link", text) if "🔗" in text else text)
     low = text.lower()
+    if "mind " in low:
+        text = _MIND.sub(lambda found: f"{found['head']}please {_BASE_OF[found['does'].lower()]}", text)
+    if "keen to" in low:
+        text = _KEEN.sub(lambda found: f"{found['head']}I would like to", text)
     for hint, pattern, ours in _ROWS:
         if hint in low:
             text = pattern.sub(ours if ours is not None else _dictated, text)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from bot.intents.plain_text.clauses import ACTION_VERBS, Clause, is_doubted, is_negated, split
 from bot.intents.plain_text.cleaning import QUOTED, Clean, clean
 from bot.intents.plain_text.hours_to_come import without_hours
-from bot.intents.plain_text.other_money import is_of_other_money
+from bot.intents.plain_text.other_money import is_code_of_money, is_of_other_money
 from bot.intents.plain_text.word_sets import word_set
 
 __all__ = [
@@ -18,6 +18,7 @@ __all__ = [
     "Clause",
     "Clean",
     "clean",
+    "is_code_of_money",
     "is_doubted",
     "is_negated",
     "is_of_other_money",

@@ -60,7 +60,7 @@ _OF_DOLLARS: Final = word_set(
     spare unused unspent leftover remaining k grand thousand hundred million and of in the my our his her their prepaid company worth
     """
 )
-_BEFORE: Final = re.compile(r"([^\W\d_]+)[.$]?\s*$")
+_BEFORE: Final = re.compile(r"([^\W\d_]+)[.$]?(?:\s*|-)$")
 _AFTER: Final = re.compile(
     r"[\s(-]*(?:(?:us )?(?:dollars?|bucks?|usd)[\s,(]+)?(?P<in>(?:worth )?(?:in|of)\s+)?(?P<word>[^\W\d_]+(?:-[^\W\d_]+)?)(?:\s+(?P<next>[^\W\d_]+))?"
 )
@@ -85,6 +85,12 @@ _ALSO_ELSE: Final = word_set(
 
 def _is_money(word: str) -> bool:
     return word in _NICKNAMES or word in _OTHER_MONEY or word in _CODES
+
+
+def is_code_of_money(word: str) -> bool:
+    """Is a word in capitals the code or name of a money, US dollars among them: `USD`, `KES`?"""
+    low = word.lower()
+    return low.startswith("usd") or low == "us" or low in _CODES_OR_WORDS or _is_money(low)
 
 
 def _is_of_a_country(word: str) -> bool:
@@ -143,4 +149,4 @@ def _is_said_later(tail: str) -> bool:
     return False
 
 
-__all__ = ["is_of_other_money"]
+__all__ = ["is_code_of_money", "is_of_other_money"]

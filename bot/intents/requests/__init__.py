@@ -25,6 +25,7 @@ from bot.intents.requests.last_look import (
     may_tell_a_state,
     stays_closed,
 )
+from bot.intents.requests.opens_nothing import read_what_opens_nothing
 from bot.intents.requests.other_requests import is_taken_back, read_other_request, read_reveal
 from bot.intents.requests.plain_requests import read_plain_request
 from bot.intents.requests.value_requests import read_value_request, with_first_load, with_name
@@ -68,6 +69,7 @@ __all__ = [
     "may_be_unfreeze",
     "may_tell_a_state",
     "read_request",
+    "read_what_opens_nothing",
     "request_apart",
     "speaks_against",
     "stays_closed",

@@ -202,7 +202,7 @@ _NOT_BY: Final = {
     ),
     "order_card": re.compile(
         r"\b(?:new|the|her|his|their) cards? (?:for [\w' -]{2,40} )?(?:(?:has|have|had|just|finally|already|now|is|was) )*(?:arrived|came|landed|here|delivered|works?|got here)\b(?! (?:to be|needed))"
-        r"|(?<!be )(?<!to )\b(?:i|we|he|she|they|§c\d+§|(?!be\b|been\b|please\b|pls\b|is\b|to\b|get\b|have\b|has\b|want\b|need\b|and\b)[a-z]+) (?:(?:has|have|had|already|just) )*ordered (?:an?|the|one|her|his|their)\b"
+        r"|(?<!be )(?<!to )\b(?:i|we|he|she|they|§c\d+§|(?!be\b|been\b|please\b|pls\b|is\b|to\b|get\b|have\b|has\b|want\b|need\b|and\b)[a-z]+) (?:(?:has|have|had|already|just) )*ordered (?:an?|the|one|her|his|their|it|this|that)\b|\b(?:it|this|that|one|the card|her card|his card|plastic) (?:(?:has|have|had|just|finally|already|now) )*(?:arrived|came|landed|been delivered|is here)\b"
     ),
     "reveal_card": re.compile(
         r"\b(?:was|had|been|were|denied|refused)\b"
@@ -274,7 +274,21 @@ _UNSETTLED: Final = re.compile(
     r"|\bbut (?:the |his |her |our |my |their )?(?:budget|boss|manager|director|cfo|ceo|finance|approvers?|bob|carol|dave)\b"
 )
 #: `Nora's card was stolen too`: another card beside the one of the request.
-_ANOTHER_CARD: Final = re.compile(r"§c\d+§[^.;!?\n]{0,60}\b(?:too|also|as well)\W*$")
+_ANOTHER_CARD: Final = re.compile(
+    r"§c\d+§[^.;!?\n]{0,60}\b(?:too|also|as well)\W*$|^\W*(?:(?:and|same|also|plus|ditto|likewise|then|next)\b[\s,]*)*(?:(?:for|with|on|to|the)\b\s*)*§c\d+§\W*$"
+)
+#: Somebody did it, a yes is missing, another card or day was agreed on: whatever is asked for.
+_SETTLED_OTHERWISE: Final = re.compile(
+    r"(?<![\w§'’])(?!who\b|what\b|nobody\b|it\b|that\b)(?:§[cm]\d+§|[a-z]+) did (?:it|that)(?: (?:already|yesterday|herself|himself|§p\d+§))?(?=\W*(?:$|[.;!]))"
+    r"|\b(?:approval|permission|consent|signature|sign-?off|go-?ahead|clearance) (?:is|was|['’]s)(?: still)? (?:missing|lacking|outstanding|denied|refused|not)\b"
+    r"|\b(?:meant|mean) (?:the|his|her|their) other\b|\bthe other (?:one|card) (?:is|was)(?: the one)? (?:meant|right|correct)\b|\bagreed (?:on|upon|for) (?:§[pl]\d+§|tomorrow|later|next)"
+)
+#: Nobody gives what was given, or is not needed.
+_NOT_TO_GIVE: Final = re.compile(
+    r"(?<![\w§'’])(?:he|she|they|we|i|§c\d+§) (?:(?:has|have|had|just|only|already|now) )*(?:got|has|have|received) (?:it|them|that)(?: (?:already|now|§p\d+§))?(?=\W*(?:$|[.;!,]| and\b))"
+    r"|\b(?:it|this|that)(?:['’]s| is| was| has been)(?: really| even)? (?:not|no longer|never) (?:needed|necessary|required|wanted|requested)\b|(?:n['’]t|\bnot|\bno longer|\bnever) (?:really )?needs? (?:it|that|this|the money)\b"
+)
+_GIVES: Final = frozenset({"topup_card", "set_limits", "order_card", "reveal_card"})
 #: Other days and hours, behind the request.
 _LATER_THAN_NOW: Final = re.compile(
     r"\bboth\b(?! (?:ways|directions|nights|days|rooms|of us|sides))|\btwice\W*$(?<!typed it twice)|\bafter (?:lunch|work|hours|the (?:weekend|holiday|meeting))\b\W*$|\bwhen (?:he|she|they|it|(?:the|his|her|their|our|my|an?) (?:[a-z]+ ){1,2}?|§c\d+§) ?(?:lands?|arrives?|comes?(?: in)?|returns?|is (?:back|here|in|ready|through)|gets|clears|follows)\b\W*$"
@@ -336,7 +350,7 @@ _FOR_A_WHILE: Final = re.compile(
     r"|(?:until|till|til|while) (?!further|the end of|good)\w)"
 )
 _FOR_EVER: Final = re.compile(
-    r"\b(?:for (?:good|ever|always)|forever|permanent\w*|definitive\w*|completely|fully|close|closed|closing|closure|terminat\w+|delet\w+)\b"
+    r"\b(?:for (?:good|ever|always)|forever|permanent\w*|definitive\w*|altogether|for keeps|completely|fully|close|closed|closing|closure|terminat\w+|delet\w+)\b"
 )
 #: Some people say it of a card that shall only be stopped; `shut down` is meant for good.
 _VAGUE: Final = re.compile(r"\b(?:kill|shut)(?:\s+off)?\b(?![^.;!?]{0,30}\bdown\b)")
@@ -427,7 +441,10 @@ def stays_closed(reading: Reading, context: Context, *, apart: bool = False) -> 
     text = _without_its_reason(spaced(context.found.masked), reading.intent)
     if any(
         pattern.search(text)
-        for pattern in (_REMARK, _REPORTED, _TAKEN_BACK, _STATED, _OTHER_THING, _UNSETTLED)
+        for pattern in (
+            *(_REMARK, _REPORTED, _TAKEN_BACK, _STATED, _OTHER_THING, _UNSETTLED, _SETTLED_OTHERWISE),
+            *((_NOT_TO_GIVE,) if reading.intent in _GIVES else ()),
+        )
     ):
         return True
     bare = HARMLESS.sub(" ", text)

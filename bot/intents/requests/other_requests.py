@@ -36,6 +36,7 @@ _UNDO: Final = re.compile(
     r"\bundo (?:the |my |that )?(?:last |latest )?(?:top[ -]?up|topup|load|unload|withdrawal|freeze|unfreeze|limits?(?: change)?|order|phone change|markup(?: change)?)(?: (?:for|of|on|from|to))? §c"
     r"|\b(?:what|whatever)\b[^.]{0,8}\bi (?:just |only )?(?:now )?(?:on §c\d+§ )?(?:changed|did|done|entered|ordered|filed)\b|\brequest (?:that |which )?i (?:have )?(?:just |only )?(?:raised|made|filed|sent|put in|submitted)\b(?=.*\b(?:cancel|withdraw|undo|revok|revers|retract))"
     rf"|\b{_BACK}\b(?: (?:please|pls|kindly|me))*\s+{_MINE}|{_MINE}(?:[^.!?]{{0,40}}?)\b(?:should be|must be|has to be|to be|may please be|may be|can be|is to|needs to be|be)\s+(?:{_BACK}|undone|reversed|reverted|taken back|withdrawn|cancel)"
+    rf"|\b{_BACK}\b[^.!?]{{0,12}}?\b(?:what|whatever|the (?:one|thing|request)) i(?:['’]ve| have| had)?(?: just| only| now)* (?!need|want|like)[a-z]+(?:ed|t|de|d)\b|\b(?:pull|take|get|have|want|need|bring) (?:back )?my (?:very |own |last |latest |previous |pending |open )*(?:request|submission)\b[^.!?]{{0,25}}?(?:\bback\b|\b(?:cancell?ed|withdrawn|undone|reversed|retracted|revoked|recalled|scrapped|pulled|gone)\b)"
     rf"|\b(?:take|bring|roll|pull) (?:that|it|this|{_MINE})(?: one)? back\b|^\W*(?:ctrl|control|cmd)[ +-]*z\b|\bgit revert\b|\b(?:go|going) (?:one step )?back\b(?=\W|$)(?! (?:to|on|in|home|from))|\bone step back\b|\breturn to before\b"
     r"|\b(?:make|get|have)\b[^.]{0,40}\b(?:undone|reversed|reverted|retracted|cancelled|revoked)\b|\b(?:what|that which|the thing|whatever)\b[^.,]{0,15}\bi\b[^.]{0,40}\b(?:take (?:it )?back|undo|revert|reverse|cancel|revoke|retract|reset)\b"
     rf"|\b{_BACK}\s+(?:please |pls |kindly )?(?:what|whatever|the thing|that|the one|everything)\b[^.]{{0,12}}\bi\b[^.]{{0,30}}\b(?:did|done|do|entered|enterd|typed|sent|asked|filed|raised|submitted|ordered|changed|put|made|pressed|clicked|requested)\b"
@@ -212,18 +213,31 @@ def _undo(parts: Sequence[Part], context: Context) -> Reading | None:
 
 
 def _pause(parts: Sequence[Part], context: Context) -> Reading | None:
-    asks = [
-        part for part in (*parts, *_sentences(parts)) if _PAUSE.search(part.text) and _SENT.search(part.text)
-    ][:1]
     if any(_IF.search(part.text) for part in parts):
-        return None
-    if not asks or any(_OF_CARDS.search(part.text) or not _is_plain(part) for part in asks):
         return None
     if context.found.inside(context.found.masked, "card", "phone", "tx_hash"):
         return None
-    if any(context.found.inside(part.text, "amount") for part in asks):
-        return None
-    return Reading("pause_sending")
+    for part in (*parts, *_sentences(parts)):
+        stops = _PAUSE.search(part.text) and _SENT.search(part.text)
+        if not stops and not _ALL_STOPS.search(part.text):
+            continue
+        plain = replace(part, text=_NOTHING_LEAVES.sub(" ", part.text))
+        if _OF_CARDS.search(part.text) or not _is_plain(plain) or context.found.inside(part.text, "amount"):
+            return None
+        return Reading("pause_sending")
+    return None
+
+
+#: What stops, and what goes out, in either order and any inflection; the brake by all its names; nothing that shall leave.
+_STOPPING: Final = r"(?:stop(?:s|ped|ping)?|paus(?:e|es|ed|ing)|halt(?:s|ed|ing)?|suspend(?:s|ed|ing)?|hold(?:ing)?|held|freez(?:e|ing)|frozen|ceas(?:e|ed|ing)|interrupt(?:ed|ing)?|block(?:ed|ing)?|(?:shut(?:ting)?|switch(?:ed|ing)?|turn(?:ed|ing)?|cut(?:ting)?) (?:off|down)|on (?:hold|pause|ice)|to a (?:halt|stop)|off)"
+_GOES_OUT: Final = r"(?:sending|sends|outgoing|outbound|out-?flows?|payouts?|pay-?outs?|(?:payments?|transfers?|money|cash|funds) (?:going |that goes |leaving )?out|(?:everything|all|anything|whatever|what) (?:(?:that|which|what)(?:['’]s| is)? )?(?:is |['’]s )?(?:going|goes|leaving|leaves) out|(?:all|every|any) (?:(?:the|our|single|further|more|of|these|those) )*(?:payments?|transfers?|transactions|operations|money)|(?:the|our) (?:send |sending |payment )?queue)"
+_NOTHING_LEAVES: Final = re.compile(
+    r"\b(?:nothing|no (?:more |further |other )?(?:money|payments?|cent|penny|dollars?|funds|cash|transfers?|sends?|sending))(?: (?:more|else|further|at all))? (?:(?:should|must|may|shall|can|will|is|are|to|be|allowed) )*(?:leav(?:e|es|ing)|goes|go|going|gets?|sent|paid|moves?|moved)(?: out)?\b(?! (?:through|to waste|wrong|well|right|past|on\b))"
+)
+_ALL_STOPS: Final = re.compile(
+    rf"\b{_STOPPING}\b(?:\W+[\w'’]+){{0,4}}?\W+{_GOES_OUT}\b|\b{_GOES_OUT}\b(?:\W+[\w'’]+){{0,5}}?\W+{_STOPPING}\b|(?:^\W*|\b(?:please|pls|you|we|the|and|let['’]?s)\s+)(?:(?:pull|hit|press|use|push|slam|mash)(?:ing)?(?: on)? (?:the |that )*(?:(?:big )?red button|(?:emergency |hand)?-?brakes?|kill-?switch|panic button|emergency stop|stop button)|(?:emergency (?:brake|stop)|kill-?switch|panic button)\b(?! (?:failed|broke|is|was|on the|light)))"
+    rf"|^\W*(?:please |pls |and |so )*{_NOTHING_LEAVES.pattern}\W*(?:$|(?:to|from|until|till|please|pls|now|right|at|for|this)\b)"
+)
 
 
 def _order(parts: Sequence[Part], text: str, context: Context) -> Reading | None:

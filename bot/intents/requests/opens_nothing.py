@@ -45,7 +45,7 @@ _WHERE: Final = re.compile(
 )
 _POINTS: Final = re.compile(r"\b(?:them|it|that|this|those|these|they)\b")
 _NUMBER: Final = re.compile(
-    r"\b(?:full|whole|complete|entire|long)(?: (?:the|of|16|sixteen|§[xa]\d+§|card|credit|prepaid|\w+-digit))* (?:numbers?|digits|no|pan)\b|\b(?:all |the |of |those )*(?:16|sixteen|§[xa]\d+§)[- ](?:long )?digits?\b|\ball (?:the |of the |of |her |his )*digits\b|\bcard numbers?\b|\bpan\b"
+    r"\b(?:full|whole|complete|entire|long)(?: (?:the|of|16|sixteen|§[xa]\d+§|card|credit|prepaid|\w+-digit))* (?:numbers?|digits|no|pan)\b|\b(?:all |the |of |those )*(?:16|sixteen|§[xa]\d+§)[- ](?:long )?digits?\b|\ball (?:the |of the |of |her |his )*digits\b|\bcard numbers?\b|\bpan\b|\b(?:numbers?|digits) in (?:full|whole)\b"
     r"|\b(?:reveal|unmask|unhide|uncover|disclose|display)\w*\b(?: \S+){0,5}? (?:numbers?|digits)\b"
 )
 #: Other numbers, which no link shows.

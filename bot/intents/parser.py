@@ -55,6 +55,7 @@ from bot.intents.recognition import (
 from bot.intents.requests import (
     Apart,
     asks_for_two,
+    is_another_thing,
     is_bare_comma,
     is_only_background,
     may_be_a_freeze,
@@ -234,15 +235,15 @@ def _or_by_sentence(
             asking = asking or ([] if is_taken_back_beside(candidate) else asked)
         elif leaves_it_standing(candidate, asked[0], context.facts):
             all_of_it = replace(context, found=read_entities(candidate.whole, context.facts, context.cards))
-            told = without_stories(candidate)
-            untold = (
-                replace(context, found=read_entities(told, context.facts, context.cards))
-                if told != candidate.whole
+            left = without_stories(candidate)
+            without = (
+                replace(context, found=read_entities(left, context.facts, context.cards))
+                if left != candidate.whole
                 else None
             )
-            clauses = split((untold or all_of_it).found.masked)
+            clauses = split((without or all_of_it).found.masked)
             one = _without_second(asked, clauses, names_card=candidate.names_card)
-            whole = _looked_at_again(one, all_of_it, apart=True, untold=untold)
+            whole = _looked_at_again(one, all_of_it, apart=True, without=without)
             if whole[0].opened:
                 return whole
     if asking and not any(one.is_action for one in readings):
@@ -280,7 +281,7 @@ def _all_meant(readings: Sequence[Reading], context: Context) -> list[Reading]:
 def _why_not_opened(reading: Reading, context: Context) -> str:
     if skips_a_control(context.found.masked):
         return "Nobody who has to sign is left out here."
-    if is_not_meant(context.found.masked):
+    if is_not_meant(context.found.masked) or is_another_thing(reading, context):
         return "I act on plain requests of your own only."
     return "That may be two things at once." if asks_for_another(context.found, reading) else ""
 
@@ -371,11 +372,11 @@ def _or_threeds(
 
 
 def _looked_at_again(
-    readings: Sequence[Reading], context: Context, *, apart: bool = False, untold: Context | None = None
+    readings: Sequence[Reading], context: Context, *, apart: bool = False, without: Context | None = None
 ) -> list[Reading]:
     """The readings, none of them open where the message as a whole speaks against it; `apart` as in `stays_closed`.
 
-    `untold`: the same without its stories, of which no word could be about a request.
+    `without`: the same without its stories, of which no word could be about a request.
     """
     if sum(reading.opened for reading in readings) != 1:
         return list(readings)  # of several, none opens by itself
@@ -403,7 +404,7 @@ def _looked_at_again(
         elif (
             reading.opened
             and stays_closed(reading, context, apart=apart)
-            and (untold is None or stays_closed(reading, untold, apart=apart))
+            and (without is None or stays_closed(reading, without, apart=apart))
         ):
             ask = questions.really(reading.intent, reading.slots, "I act on plain requests of your own only.")
             reading = replace(reading, intent="ambiguous", wanted=reading.intent, opened=False, ask=ask)

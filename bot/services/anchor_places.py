@@ -94,6 +94,8 @@ class CommandPlace:
     """A command: with `write` it takes a line on its standard input, with `read` it prints all lines it has."""
 
     command: Sequence[str]
+    # What hangs in the system itself cannot be killed: while one does, no other is begun.
+    _left: list[subprocess.Popen[bytes]] = field(default_factory=list, compare=False, repr=False)
 
     def __str__(self) -> str:
         return shlex.join(self.command)
@@ -108,6 +110,9 @@ class CommandPlace:
     def _run(self, what: str, given: bytes | None, out: int) -> bytes:
         """What it prints. Raises Unreadable with why it did not do its work."""
         command, into = [*self.command, what], subprocess.DEVNULL if given is None else subprocess.PIPE
+        self._left[:] = [one for one in self._left if one.poll() is None]
+        if self._left:
+            raise _no_answer(self)
         try:
             running = subprocess.Popen(  # noqa: S603 - the operator's own, without a shell
                 command, stdin=into, stdout=out, stderr=subprocess.DEVNULL, start_new_session=True
@@ -118,6 +123,7 @@ class CommandPlace:
             said, _ = running.communicate(given, timeout=TAKES_S)
         except subprocess.TimeoutExpired:
             _kill(running)
+            self._left.append(running)
             raise _no_answer(self) from None
         if running.returncode:
             raise Unreadable(f"{command[0]} (exit code {running.returncode})")
@@ -148,53 +154,85 @@ _THREADS = _Threads()
 
 
 @dataclass(slots=True, eq=False)
-class Lane:
-    """One place, which is asked one thing at a time: nothing ends a thread that hangs, so there is one at most.
+class _Turns:
+    """A place is asked one thing at a time: nothing ends a thread that hangs, so there is one at most."""
 
-    `kept`: what it took last from this process. `is_behind`: what it was given last it has not taken, so far. `took` is
-    given each anchor that it takes.
+    place: Place
+    _asked: asyncio.Future[Any] | None = None
+    _overdue_at: float = 0.0
+
+    async def free(self) -> None:
+        """Once nothing is asked any more. Raises Unreadable where that takes too long: at once where it has already."""
+        loop = asyncio.get_running_loop()
+        while self._asked is not None and not self._asked.done():
+            left = self._overdue_at - loop.time()
+            if left <= 0:
+                raise _no_answer(self.place)
+            await asyncio.wait({self._asked}, timeout=left)
+
+    async def ask(self, do: Callable[[], T]) -> T:
+        """What `do` returns, in a thread. Raises Unreadable where that takes too long, from when it begins."""
+        await self.free()
+        loop = asyncio.get_running_loop()
+        asked: asyncio.Future[T] = loop.run_in_executor(_THREADS, do)
+        asked.add_done_callback(_seen)
+        self._asked, self._overdue_at = asked, loop.time() + TAKES_S
+        await asyncio.wait({asked}, timeout=TAKES_S)
+        if not asked.done():
+            raise _no_answer(self.place)
+        return asked.result()
+
+
+@dataclass(slots=True, eq=False)
+class Lane:
+    """One place. What it is given waits for nobody who reads.
+
+    `kept`: the newest that it took from this process. `is_behind`: what it was given last it has not taken, so far.
+    `took` is given each anchor that it takes.
     """
 
     place: Place
     took: Callable[[Anchor], None]
     kept: Anchor | None = None
     is_behind: bool = False
-    _asked: asyncio.Future[Any] | None = None
-    _overdue_at: float = 0.0
     _next: tuple[Anchor, asyncio.Future[str]] | None = None
     _work: asyncio.Task[None] | None = None
+    _next_read: asyncio.Task[list[Anchor] | Unreadable] | None = None
+    _reads: _Turns = field(init=False)
+    _writes: _Turns = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._reads, self._writes = _Turns(self.place), _Turns(self.place)
 
     async def ask(self, do: Callable[[], T]) -> T:
-        """What `do` returns, in a thread. Raises Unreadable where that takes too long, and at once where something else
-        does already."""
-        loop = asyncio.get_running_loop()
-        until = loop.time() + TAKES_S
-        while self._asked is not None and not self._asked.done():
-            left = min(until, self._overdue_at) - loop.time()
-            if left <= 0:
-                raise _no_answer(self.place)
-            await asyncio.wait({self._asked}, timeout=left)
-        asked: asyncio.Future[T] = loop.run_in_executor(_THREADS, do)
-        asked.add_done_callback(_seen)
-        self._asked, self._overdue_at = asked, loop.time() + TAKES_S
-        await asyncio.wait({asked}, timeout=until - loop.time())
-        if not asked.done():
-            raise _no_answer(self.place)
-        return asked.result()
+        """What `do` returns, which is about the place. Raises Unreadable where that takes too long."""
+        return await self._reads.ask(do)
 
     async def read(self) -> list[Anchor] | Unreadable:
-        """The anchors that it has, or what is wrong with it."""
+        """The anchors that it has, or what is wrong with it. Those who come before it is read share one answer."""
+        if self._next_read is None:
+            self._next_read = asyncio.create_task(self._read(), name="anchors")
+        return await asyncio.shield(self._next_read)
+
+    async def _read(self) -> list[Anchor] | Unreadable:
         try:
-            return await self.ask(lambda: anchors_among(self.place.lines(), str(self.place)))
+            try:
+                await self._reads.free()
+            finally:
+                self._next_read = None  # who comes from here on is to see what was written until then
+            return await self._reads.ask(lambda: anchors_among(self.place.lines(), str(self.place)))
         except Unreadable as error:
             return error
 
     def give(self, anchor: Anchor) -> asyncio.Future[str]:
         """It takes it as soon as it can; then what is wrong is known, empty where it has it. Of those that wait it
-        takes the last one alone, which says what they say and more."""
+        takes the newest alone, which says what they say and more."""
         self.is_behind = True
-        said = asyncio.get_running_loop().create_future() if self._next is None else self._next[1]
-        self._next = (anchor, said)
+        if self._next is None:
+            self._next = (anchor, asyncio.get_running_loop().create_future())
+        elif anchor.seq > self._next[0].seq:
+            self._next = (anchor, self._next[1])
+        said = self._next[1]
         if self._work is None or self._work.done():
             self._work = asyncio.create_task(self._take(), name="anchors")
         return said
@@ -204,12 +242,13 @@ class Lane:
             (anchor, said), self._next = self._next, None
             fault = ""
             try:
-                await self.ask(partial(self.place.append, anchor.line()))
+                await self._writes.ask(partial(self.place.append, anchor.line()))
             except Exception as error:  # noqa: BLE001 - whatever it is, the place has not taken it
                 fault = str(error) if isinstance(error, Unreadable) else f"{self.place} ({error})"
                 log.error("audit.anchor_not_kept", extra={"place": str(self.place), "error": fault})  # noqa: TRY400
             else:
-                self.kept = anchor
+                if self.kept is None or anchor.seq > self.kept.seq:
+                    self.kept = anchor
                 self.is_behind = self._next is not None
                 self.took(anchor)
             said.set_result(fault)

@@ -34,7 +34,7 @@ _APART_S = 1.0
 # A place that took none is tried again.
 _TRIED_AGAIN_S = 30.0
 # A process has ten seconds for its end, most of them for calls that are under way.
-_LAST_TAKES_S = 2.0
+_LAST_TAKES_S = 4.0
 _SAFE_MODE = "nothing is kept in safe mode"
 _NOT_KEPT = (
     "A passkey is added only while the end of the audit log is kept outside the database, and it was not kept in"
@@ -67,10 +67,13 @@ async def drop_at_stops(core: Core) -> None:
     newest are tried again. It waits for none of them."""
     while True:
         with suppress(TimeoutError):
-            async with asyncio.timeout(_TRIED_AGAIN_S if core.anchors.behind else None):
+            async with asyncio.timeout(_TRIED_AGAIN_S if core.anchors.is_anywhere else None):
                 await core.anchors.due.wait()
         with suppress(LogNotWhole):  # said by the job that asks whether one is due
-            await (drop(core, within_s=0) if core.anchors.due.is_set() else _try_again(core))
+            if core.anchors.due.is_set():
+                await drop(core, within_s=0)
+            elif core.anchors.behind:
+                await _try_again(core)
         await asyncio.sleep(_APART_S)
         await _note_files(core)
 

@@ -74,7 +74,7 @@ def test_where_codes_go_is_asked_back(pattern: str) -> None:
 
 
 @pytest.mark.parametrize("asks", ASKS)
-def test_who_asks_for_a_number_is_told_that_it_is_not_offered_and_asked_for_the_request(asks: str) -> None:
+def test_who_asks_for_a_number_reads_that_it_is_not_offered_and_is_asked_for_the_request(asks: str) -> None:
     for text in (asks.format(number) for number in NUMBERS):
         first = _read(text).first
         assert first.intent == "reveal_card", text

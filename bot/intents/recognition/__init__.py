@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from bot.intents.recognition.action_verbs import A, C, Frame, frame_of, strip_lead
 from bot.intents.recognition.doers import somebody_does, somebody_does_it
+from bot.intents.recognition.for_good import is_for_a_while, is_for_good
 from bot.intents.recognition.lookup_intents import (
     DECIDES,
     DECISION,
@@ -45,6 +46,8 @@ __all__ = [
     "foreign_words",
     "frame_of",
     "is_about_others",
+    "is_for_a_while",
+    "is_for_good",
     "is_foreign",
     "is_not_done_here",
     "is_pause",

@@ -18,6 +18,7 @@ from bot.intents.requests.around import introduces
 from bot.intents.requests.background import Apart, is_only_background, request_apart, with_card_of_the_tale
 from bot.intents.requests.explained_requests import read_explained_request
 from bot.intents.requests.last_look import (
+    is_another_thing,
     is_bare_comma,
     may_be_a_freeze,
     may_be_a_part,
@@ -62,6 +63,7 @@ __all__ = [
     "Apart",
     "asks_for_two",
     "introduces",
+    "is_another_thing",
     "is_bare_comma",
     "is_only_background",
     "may_be_a_freeze",

@@ -11,10 +11,9 @@ from typing import Final
 
 from bot.intents.model import Reading
 from bot.intents.readings import Context
-from bot.intents.recognition import somebody_does_it, spaced
+from bot.intents.recognition import is_for_a_while, is_for_good, somebody_does_it, spaced
 from bot.intents.requests.against import ANY_CARD, HARMLESS, IS_OVER, WANTS_LESS
 from bot.intents.requests.around import introduces, speaks_against_from_around
-from bot.intents.requests.for_good import is_for_a_while, is_for_good
 from bot.intents.requests.not_yet_said import is_not_asked_for
 from bot.intents.requests.only_asks import only_asks
 from bot.intents.requests.parts import cut, tells_enough
@@ -431,6 +430,42 @@ def _without_its_reason(text: str, intent: str) -> str:
     if intent == "unfreeze_card":
         text = _UNFOUNDED.sub(" ", text)
     return _BY_THEMSELVES.sub(" ", text)
+
+
+#: What doing it would be, not that it shall be done: `Unfreezing §c1§ before he has said sorry would be premature`.
+_VERDICT: Final = re.compile(
+    r"(?<![a-z])(?:(?:un|re|de|dis)-?)?(?:freez|block|lock|clos|cancel|cancell|terminat|activat|abl|suspend|paus|stopp|load|topp|add|putt|tak|pull|withdraw|send|mov"
+    r"|rais|lower|sett|increas|decreas|reduc|cutt|dropp|chang|switch|order|issu|submitt|register|giv|fund|fill|credit|return|transferr|bump|updat|enabl|thaw|releas|open)ing\b"
+    r"[^.!?;:,\n]{0,120}?\b(?:would|will|could|might|may|can|should|is|are|was|isn['’]?t|wasn['’]?t|wouldn['’]?t|won['’]?t|can['’]?t|doesn['’]?t|does|didn['’]?t"
+    r"|seems?|sounds?|feels?|looks?|makes?|means?|helps?|takes?|costs?|solves?|fixes)\b"
+)
+#: A paper that has a number for its name: `make me a 1099 for §c1§`. Its amount has no currency, and is of nothing.
+_A_NUMBERED_PAPER: Final = re.compile(
+    r"\ban? §a\d+§(?!\s*(?:usd|us|dollars?|bucks?|quid|top|load|refill|recharge|reload|credit|advance|transfer|unload|daily|weekly|monthly|per|limit|cap|first|initial|start|opening|extra|more|back|on|onto|to|from|off|into|in|for (?:the|his|her|their|a|my|our|lunch|fuel|taxi)\b))"
+)
+
+
+#: A card for a while is none that is made here: `order a card for 3 weeks`.
+_FOR_SOME_TIME: Final = re.compile(
+    r"\bcards?(?: please| pls)? for (?:only |just |about )?(?:§[dpnx]\d+§|(?:\d+|an?|one|two|three|four|five|six|some|a few|a couple of|several) (?:day|night|week|month|hour|year)s?\b)"
+)
+
+
+def is_another_thing(reading: Reading, context: Context) -> bool:
+    """Whether the message says what doing it would be or bring, or is about a paper, or a card for some time alone."""
+    text = context.found.masked
+    if reading.intent == "order_card" and _FOR_SOME_TIME.search(text):
+        return True
+    return _VERDICT.search(text) is not None or _is_a_paper(text, context)
+
+
+def _is_a_paper(text: str, context: Context) -> bool:
+    """Is a number without a currency the name of a form rather than an amount?"""
+    return any(
+        amount.written.strip().isdecimal()
+        for found in _A_NUMBERED_PAPER.finditer(text)
+        for amount in context.found.inside(found[0], "amount")
+    )
 
 
 def stays_closed(reading: Reading, context: Context, *, apart: bool = False) -> bool:

@@ -1,7 +1,7 @@
 """Requests that are answered with a question whatever their words are, so that no words have to be weighed for them.
 
 Where 3-D Secure codes shall go: the API knows the webhook alone. A card's number: it is never written in a conversation, but
-shown to its requester by a link. Neither opens a form here; who asks is told so, and offered what there is, by a button.
+shown to its requester by a link. Neither opens a form here; who asks reads so, and is offered what there is, by a button.
 """
 
 from __future__ import annotations

@@ -714,8 +714,16 @@ _OF_A_GROUP: Final = re.compile(
 )
 
 
+#: What somebody is, before a name that is written as one: `Dubai coordinator | Shruti Kamath`.
+_WHO_THEY_ARE: Final = re.compile(
+    rf"^(?:[\w'’-]+\s+)*(?!(?:{'|'.join(sorted(_PARTICLES))})\b)[a-zà-ž][\w'’-]*\s+(?=[A-ZÀ-Ž])"
+)
+
+
 def _whole_name(written: str) -> str:
-    return _ENDS_A_NAME.sub("", _LEADS_A_NAME.sub("", written.strip(" .,-–\n"))).strip(" .,-–\n")
+    name = _ENDS_A_NAME.sub("", _LEADS_A_NAME.sub("", written.strip(" .,-–\n"))).strip(" .,-–\n")
+    alone = _WHO_THEY_ARE.sub("", name)
+    return alone if _FULL_NAME.fullmatch(alone) else name
 
 
 def _goes_on(name: str, after: str, *, exact: bool) -> bool:
@@ -748,7 +756,8 @@ def with_name(slots: dict[str, Any], context: Context, *, generous: bool = True)
                 continue
             words = [word.lower() for word in name.split()]
             common = any(word in ORDINARY or word in _NO_NAME for word in words) and name.islower()
-            if "§" in name or not words or any(word in _NO_NAME for word in words) or common:
+            greets = len(words) == 1 and words[0] in _NO_FIRST_NAME  # `Hey! Need a card issued to ...`
+            if "§" in name or not words or any(word in _NO_NAME for word in words) or common or greets:
                 continue
             if len(words) > 1 or name[:1].isupper():
                 return {"name": name, **{k: v for k, v in slots.items() if k != "name"}}
@@ -781,7 +790,7 @@ _FULL_NAME: Final = re.compile(
 #: Words with a capital that begin a sentence, a place or a label.
 _NO_FIRST_NAME: Final = word_set(
     """
-    dear good hello hi hey please kindly could can would may might issue order create request new for card cost thank thanks best kind
+    dear good hello hi hey hiya howdy yo morning afternoon evening team folks all please kindly could can would may might issue order create request new for card cost thank thanks best kind
     united states kingdom regards first second opening initial apply get give need black google meta company north south east west san los saint
     """
 )

@@ -165,14 +165,17 @@ _LEADING_CARD: Final = re.compile(r"(?:\b(?:the|this|that)\s+)?\bcards?\s+(?:of\
 
 def find_numbers(text: str, cards: Directory) -> Iterator[Entity]:
     """Four digits that some card is called by, or that are called a card; `ending in 4242` is the last four alone."""
+    # Whoever says the same again and again has the same before each of them.
+    is_foreign, is_limit = dict[str, bool](), dict[str, bool]()
     for found in _FOUR.finditer(text):
         lead, ref = found["lead"] or "", found["ref"]
         known = cards.with_last4(ref) if _LAST_FOUR.search(lead) else cards.called(ref)
         called = bool(lead.strip()) or "card" in found["tail"].lower()
         before = text[max(0, found.start() - NEAR) : found.start()]
-        if not lead.strip() and _FOREIGN_BEFORE.search(before):
-            continue
-        if not called and _LIMIT_BEFORE.search(before):
+        if before not in is_foreign:
+            is_foreign[before] = _FOREIGN_BEFORE.search(before) is not None
+            is_limit[before] = _LIMIT_BEFORE.search(before) is not None
+        if (not lead.strip() and is_foreign[before]) or (not called and is_limit[before]):
             continue
         if not called and _MONEY_AFTER.match(text[found.end("ref") :]):
             continue

@@ -1,7 +1,7 @@
-"""Whether a card shall come back: words that make it final, words that mean a while, each also with one slip of the pen.
+"""Whether a card shall come back: words that make it final and words that mean a while, also with one slip of the pen.
 
-`deactivate it for ever` closes a card, `deactivate it` stops it. One letter decides between the two, so a word that is only
-nearly one of these counts as it: what it costs is a question.
+`deactivate it for ever` closes a card, `deactivate it` stops it. One letter decides between the two, so a word that is
+only nearly one of these counts as it: what it costs is a question.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ _OTHERS: Final = frozenset(
 _WORD: Final = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
 #: What is gone for good is no reason to close anything.
 _GONE: Final = re.compile(
-    r"\b(?:gone|lost|missing|out|away|broken|over|up|dead|left|moved|back)\s+(?:for (?:good|ever|always)|forever|permanently)\b"
+    r"\b(?:gone|lost|missing|out|away|broken|over|up|dead|left|moved|back)\s+"
+    r"(?:for (?:good|ever|always)|forever|permanently)\b"
 )
 _SHORTEST: Final = 5
 

@@ -19,6 +19,7 @@ ROOT = Path(__file__).parents[2]
 TEXTS = [said.text for part in ("dev", "held_out") for said in utterances(part)]
 
 
+@pytest.mark.timed
 def test_a_text_takes_under_5_ms_at_the_99th_percentile() -> None:
     known = facts()
     for text in TEXTS:

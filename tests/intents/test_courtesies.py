@@ -38,6 +38,19 @@ BEHIND = (
     "{} at your earliest convenience",
     "Hope you had a nice weekend. {}",
 )
+DOING = (
+    "transferring 40 to 3018",
+    "popping 40 on 3018",
+    "putting 40 on 3018",
+    "loading 50 onto 9140",
+    "taking 40 off 3018",
+    "grabbing 40 back from 3018",
+    "stopping 3018",
+    "locking 3018",
+    f"submitting 0x{'ab12' * 16} on Base",
+    "capping 3018 at 900 per week",
+    "cancelling 2675 for good",
+)
 #: What takes a request back takes it back with courtesies, too.
 NO_REQUESTS = (
     "I'd be grateful if you didn't {}",
@@ -65,6 +78,12 @@ def test_a_request_said_politely_opens_its_form(pattern: str) -> None:
     closed = [text for request in REQUESTS if not read(text := pattern.format(request)).opened]
 
     assert closed == []
+
+
+@pytest.mark.parametrize(("asked", "doing"), list(product(("would you mind", "mind"), DOING)))
+def test_a_request_may_be_what_one_would_not_mind_doing(asked: str, doing: str) -> None:
+    """However the verb's last letter is written before its ending."""
+    assert read(f"{asked} {doing}?").opened
 
 
 @pytest.mark.parametrize("pattern", NO_REQUESTS)

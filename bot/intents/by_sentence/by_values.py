@@ -275,7 +275,7 @@ def asks_for_another(found: Found, reading: Reading) -> bool:
 
 #: Whose request it is, or that it is none, anywhere in a message.
 _NOT_MEANT: Final = re.compile(
-    r"\b(?:i am|i['’]m|im|we are|we['’]re|just|only) (?:only |just )?testing\b(?! (?:the|a|our|this|new|his|her))|\b(?:(?:asked|asks|begged|told|ordered) (?:us|me)|(?:my|our|the) (?:[a-z]+ )?(?:boss|manager|director|principal|chief|head|ceo|cfo|owner) (?:wants|wanted|asks|asked|insists on)) (?:for )?(?:it|this|that)(?=\W*(?:$|[,.;:!\n]))|[.,;!–-]\s*(?:said|says) (?!so\b|it\b|that\b)[a-z]+\W*$|\b(?:we|i|you) must not do (?:it|this|that)\b"
+    r"\b(?:i am|i['’]m|im|we are|we['’]re|just|only) (?:only |just )?testing\b(?! (?:the|a|our|this|new|his|her))|\b(?:(?:asked|asks|begged|told|ordered) (?:us|me)|(?:my|our|the) (?:[a-z]+ )?(?:boss|manager|director|principal|chief|head|ceo|cfo|owner) (?:wants|wanted|asks|asked|insists on)) (?:for )?(?:it|this|that)(?=\W*(?:$|[,.;:!\n]))|\b(?:sayeth|saith|quoth)\b|[.,;!–-]\s*(?:said|says) (?!so\b|it\b|that\b)[a-z]+\W*$|\b(?:we|i|you) must not do (?:it|this|that)\b"
 )
 
 

@@ -9,7 +9,7 @@ import re
 from typing import Final
 
 from bot.intents.extraction.order_lists import as_an_order
-from bot.intents.plain_text import word_set
+from bot.intents.plain_text import with_ending, word_set
 
 _FLOAT: Final = (
     r"(?:the |our )?(?:float|main account|company account|master account|pot|pool|deposit account)"
@@ -209,15 +209,7 @@ _ASKED_OF: Final = word_set(
     unlock unmask update withdraw
     """
 )
-_DOUBLED: Final = frozenset({"cap", "cut", "drop", "get", "let", "pop", "put", "set", "stop", "swap", "top"})
-
-
-def _gerund(verb: str) -> str:
-    stem = verb[:-1] if verb.endswith("e") else verb + verb[-1] if verb in _DOUBLED else verb
-    return f"{stem}ing"
-
-
-_BASE_OF: Final = {_gerund(verb): verb for verb in _ASKED_OF}
+_BASE_OF: Final = {with_ending(verb, "ing"): verb for verb in _ASKED_OF} | {"cancelling": "cancel"}
 _HEAD: Final = r"(?P<head>^\W*|[.!?,;:\n–-]\s+|[)]\s*|\b(?:so|and|then|hence|hi|hey|hello|please|pls)\s+)"
 _MIND: Final = re.compile(
     rf"{_HEAD}(?:(?:would|do|will) (?:you|u|ya) )?mind (?P<does>{'|'.join(sorted(_BASE_OF, key=len, reverse=True))})\b",

@@ -10,6 +10,7 @@ from bot.intents.plain_text.clauses import ACTION_VERBS, Clause, is_doubted, is_
 from bot.intents.plain_text.cleaning import QUOTED, Clean, clean
 from bot.intents.plain_text.hours_to_come import without_hours
 from bot.intents.plain_text.other_money import is_code_of_money, is_of_other_money
+from bot.intents.plain_text.verb_forms import with_ending
 from bot.intents.plain_text.word_sets import word_set
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "is_negated",
     "is_of_other_money",
     "split",
+    "with_ending",
     "without_hours",
     "word_set",
 ]

@@ -10,7 +10,7 @@ import re
 from functools import cache
 from typing import Final
 
-from bot.intents.plain_text import word_set
+from bot.intents.plain_text import with_ending, word_set
 
 _OF_STATES: Final = word_set(
     "freeze block lock suspend pause stop unfreeze unblock unlock reactivate thaw release close terminate cancel"
@@ -45,8 +45,6 @@ _WILL: Final = (
     r"|promised"
     r"|(?:is|are) going|(?:is|are) about|tried|tries|forgot) to)"
 )
-#: Whose last letter is doubled before an ending.
-_DOUBLED: Final = frozenset({"cap", "cut", "drop", "put", "set", "stop", "submit", "swap", "top", "transfer"})
 #: What begins no name: those that ask, that lead on, and what a request is about.
 _NO_NAME: Final = word_set(
     """
@@ -77,15 +75,6 @@ def somebody_does_it(text: str, intent: str) -> bool:
     return intent in _OF_STATES_READ and _freezes_or_closes().search(text) is not None
 
 
-def _ending(verb: str, ending: str) -> str:
-    """The verb with `ed` or `ing`: raised, stopping, modified."""
-    if verb.endswith("e"):
-        return verb.removesuffix("e") + ending
-    if verb.endswith("y") and ending == "ed":
-        return verb.removesuffix("y") + "ied"
-    return verb + (verb[-1] if verb in _DOUBLED else "") + ending
-
-
 @cache
 def _does_any() -> re.Pattern[str]:
     return _somebody(_ALL)
@@ -99,9 +88,9 @@ def _freezes_or_closes() -> re.Pattern[str]:
 def _somebody(verbs: frozenset[str]) -> re.Pattern[str]:
     name = rf"(?!(?:{'|'.join(map(re.escape, sorted(_NO_NAME | _ALL)))})(?![\w'’]))[a-z][a-z'’.-]*\s+"
     within = r"(?:the|our|my|his|her|their|and|of|on|is|another|a)\s+"
-    done = "|".join(_PAST.get(verb) or _ending(verb, "ed") for verb in sorted(verbs))
+    done = "|".join(_PAST.get(verb) or with_ending(verb, "ed") for verb in sorted(verbs))
     does = "|".join(f"{verb}e?s" for verb in sorted(verbs))
-    doing = "|".join(_ending(verb, "ing") for verb in sorted(verbs))
+    doing = "|".join(with_ending(verb, "ing") for verb in sorted(verbs))
     return re.compile(
         r"(?:^|(?<![.!?;\n])[.!?;\n]++)\W{0,9}+(?:(?:hi|hello|hey|morning|so|and|ok|okay|well|also|then|but)\b[\s,!]*)*"
         rf"(?:(?:{within}){{0,2}}{name}(?:(?:{within})*{name}){{0,3}})"

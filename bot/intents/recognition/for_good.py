@@ -1,7 +1,7 @@
 """Whether a card shall come back: words that make it final and words that mean a while, also with one slip of the pen.
 
 `deactivate it for ever` closes a card, `deactivate it` stops it. One letter decides between the two, so a word that is
-only nearly one of these counts as it: what it costs is a question.
+only nearly one of these counts as it, and the writer is asked which of the two they want.
 """
 
 from __future__ import annotations

@@ -451,15 +451,12 @@ _FOR_SOME_TIME: Final = re.compile(
 )
 
 
-_QUOTED_IN_JEST: Final = re.compile(r"\b(?:sayeth|saith|quoth)\b")
-
-
 def is_another_thing(reading: Reading, context: Context) -> bool:
     """Whether the message says what doing it would be or bring, or is about a paper, or a card for some time alone."""
     text = context.found.masked
     if reading.intent == "order_card" and _FOR_SOME_TIME.search(text):
         return True
-    return any(pattern.search(text) for pattern in (_VERDICT, _QUOTED_IN_JEST)) or _is_a_paper(text, context)
+    return _VERDICT.search(text) is not None or _is_a_paper(text, context)
 
 
 def _is_a_paper(text: str, context: Context) -> bool:

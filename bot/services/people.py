@@ -46,7 +46,7 @@ SHOWN_WITHIN_S = 60.0
 ANSWERED_WITHIN_S = 5.0
 # So often a minute Slack is asked about somebody by what they do themselves, of the some hundred looks at a person that
 # it allows in all.
-MOST_LOOKS = 45
+MOST_LOOKS = 30
 _LOOKS_WITHIN_S = 60.0
 # Who was looked up is kept again so many seconds after the last time.
 KEPT_AGAIN_AFTER_S = 60.0

@@ -126,6 +126,22 @@ async def test_being_named_by_others_costs_nobody_their_own(
     await people.require_member(world.core, ALICE, action="test")
 
 
+async def test_who_approves_with_a_passkey_approves_fourteen_requests_within_a_minute(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The click and what the page sends are looked at as they come; the page is shown by the look at the click."""
+    devices = await everybody_has_one(world)
+    requests = [await world.top_up("5", approved=False, card=n % 3) for n in range(14)]
+    await world.advance(61)
+    monkeypatch.setattr(people, "MOST_LOOKS", MOST_LOOKS)
+
+    for request in requests:
+        await devices.approve(request, BOB)
+        await world.advance(2)
+
+    assert [(await world.request(one.id)).state for one in requests] == [State.APPROVED] * 14
+
+
 @pytest.mark.parametrize("path", ["/details", "/passkey/open"])
 async def test_a_web_page_answers_it_with_a_sentence(
     world: World, monkeypatch: pytest.MonkeyPatch, path: str
@@ -136,6 +152,7 @@ async def test_a_web_page_answers_it_with_a_sentence(
         devices = await everybody_has_one(world)
         who, token = BOB, token_of(await devices.link(await world.top_up("50", approved=False), BOB))
     await use_up(world, monkeypatch, who)
+    await world.advance(people.ANSWERED_WITHIN_S + 1)  # past what the last look serves for
 
     async def open_details(given: Secret, manner: Manner) -> Shown:
         return await card_details_access.open_link(world.core, given, manner)

@@ -49,7 +49,7 @@ class Page:
 
 async def of_link(core: Core, link: PasskeyLink, own: Secret) -> tuple[Page, Mapping[str, str]]:
     """The page, whose secret is `own`, and the link's terms from then on. Raises what would be refused anyway."""
-    actor = await people.require_member(core, link.slack_id, action=_OPEN)
+    actor = await people.require_reader(core, link.slack_id, action=_OPEN)
     purpose = Purpose(link.purpose)
     left_s = max(1, int((link.expires_at - core.clock.now()).total_seconds()))
     if purpose is Purpose.ADD:

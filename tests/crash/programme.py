@@ -1,12 +1,15 @@
 """Killing a bot at work, again and again, and what the run has to tell of itself."""
 
 import asyncio
+import os
 import random
 import re
+import secrets
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from tests.crash.invariants import violations
 from tests.crash.outside import LEAP_EVERY_S, LEASE_S, Json, Outside
@@ -129,6 +132,44 @@ class Figures:
 
 def _listed(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in sorted(counts.items()))
+
+
+Run = Callable[[Path, int, int], Awaitable[Figures]]
+"""One batch in a fresh world, by its folder, how many troubles, and its seed."""
+# Chance decides what so few troubles meet: where they met nothing, as many more follow, so many times at most.
+SAMPLES_MOST = 6
+
+
+async def in_batches(run: Run, folder: Path, troubles: int, *, of: int, seed: int) -> list[Figures]:
+    """So many troubles, `of` to a batch: a broken promise is reported with a seed that is quick to replay."""
+    sizes = [min(of, troubles - number * of) for number in range(-(-troubles // of))]
+    return [await _batch(run, folder / str(number), size, seed + number) for number, size in enumerate(sizes)]
+
+
+async def sampled(run: Run, folder: Path, troubles: int, *met: Callable[[Figures], int]) -> None:
+    """Batches of so many troubles, until each of `met` was found in some of them. No promise is broken in any."""
+    first, batches = a_seed(), list[Figures]()
+    while len(batches) < SAMPLES_MOST and not all(any(map(one, batches)) for one in met):
+        number = len(batches)
+        batches.append(await _batch(run, folder / str(number), troubles, first + number))
+        assert batches[-1].broken == [], f"SEED={batches[-1].seed}"
+    assert all(any(map(one, batches)) for one in met), "the programme has lost its teeth"
+
+
+def a_seed() -> int:
+    """Another one each time; SEED replays the choices of a run."""
+    return int(os.environ.get("SEED") or secrets.randbelow(10**6))
+
+
+def _made(folder: Path) -> Path:
+    folder.mkdir()
+    return folder
+
+
+async def _batch(run: Run, folder: Path, troubles: int, seed: int) -> Figures:
+    figures = await run(_made(folder), troubles, seed)
+    print(f"\n{figures}", flush=True)
+    return figures
 
 
 OF_EVENTS = ("inbox.", "backfill.", "relay.")

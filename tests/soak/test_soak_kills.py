@@ -1,13 +1,12 @@
 """The crash programme at full size: `make soak`. SOAK_KILLS=n changes how many; SEED=n replays the choices."""
 
 import os
-import secrets
 from pathlib import Path
 
 import pytest
 
 from tests.crash.outside import outside
-from tests.crash.programme import Figures, crash_points, kill_at_points, kill_at_random
+from tests.crash.programme import Figures, a_seed, crash_points, in_batches, kill_at_points, kill_at_random
 
 pytestmark = pytest.mark.soak
 
@@ -18,10 +17,6 @@ AT_EACH_POINT = 50
 
 def _kills() -> int:
     return int(os.environ.get("SOAK_KILLS") or 1000)
-
-
-def _first_seed() -> int:
-    return int(os.environ.get("SEED") or secrets.randbelow(10**6))
 
 
 def _shown(batches: list[Figures]) -> None:
@@ -35,15 +30,11 @@ def _shown(batches: list[Figures]) -> None:
 
 
 async def test_many_kills_at_random_moments(tmp_path: Path) -> None:
-    """Batches, each in a fresh world, so that a broken promise is reported with a seed that is quick to replay."""
-    first, batches = _first_seed(), list[Figures]()
-    for number in range(-(-_kills() // BATCH)):
-        folder = tmp_path / str(number)
-        folder.mkdir()
+    async def run(folder: Path, kills: int, seed: int) -> Figures:
         async with outside(folder) as world:
-            kills = min(BATCH, _kills() - number * BATCH)
-            batches.append(await kill_at_random(world, kills, seed=first + number))
-        print(batches[-1], flush=True)
+            return await kill_at_random(world, kills, seed=seed)
+
+    batches = await in_batches(run, tmp_path, _kills(), of=BATCH, seed=a_seed())
     _shown(batches)
 
     assert {f.seed: f.broken for f in batches if f.broken} == {}
@@ -51,13 +42,11 @@ async def test_many_kills_at_random_moments(tmp_path: Path) -> None:
 
 
 async def test_every_named_point_many_times(tmp_path: Path) -> None:
-    first, batches = _first_seed(), list[Figures]()
-    for number in range(AT_EACH_POINT // 2):
-        folder = tmp_path / str(number)
-        folder.mkdir()
+    async def run(folder: Path, _points: int, seed: int) -> Figures:
         async with outside(folder) as world:
-            batches.append(await kill_at_points(world, crash_points(), seed=first + number))
-        print(batches[-1], flush=True)
+            return await kill_at_points(world, crash_points(), seed=seed)
+
+    batches = await in_batches(run, tmp_path, AT_EACH_POINT // 2, of=1, seed=a_seed())
     _shown(batches)
 
     assert {f.seed: f.broken for f in batches if f.broken} == {}

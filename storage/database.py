@@ -217,17 +217,18 @@ class Database:
         """
         if self.path is None or self.is_begun():
             return ""
-        nothing = f"{self.path} is empty" if self.path.exists() else f"There is no database at {self.path}"
+        is_empty = ", whose file is empty" if self.path.exists() else ""
+        nothing = f"There is no database at {self.path}{is_empty}"
         name = glob.escape(self.path.name)
         of_kept = sorted(self.path.parent.glob(f"{name}.kept-*"))
         if kept := self._kept():
             return (
-                f"{nothing}, and it was deleted or moved while Countersign ran: what was open"
+                f"{nothing}: it was deleted or moved while Countersign ran, and what was open"
                 f" is kept as {kept[-1]}. Nothing was started. Rename that to {self.path} and start."
             )
         if of_kept:
             return (
-                f"{nothing}, and it was deleted or moved while Countersign ran. Countersign"
+                f"{nothing}: it was deleted or moved while Countersign ran. Countersign"
                 f" was killed while it kept what was open, so {of_kept[0]} is not whole. Nothing was started. Put the"
                 f" file back if it was moved, or restore the newest backup, and move {of_kept[0]} away."
             )

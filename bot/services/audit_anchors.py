@@ -108,9 +108,8 @@ async def _drop(
 ) -> tuple[audit.Anchor | None, Mapping[str, str]]:
     """The anchor, and by the name of each place that did not keep it, what is wrong with that place. Raises
     `LogNotWhole`."""
-    async with (
-        core.store.begin() as tx
-    ):  # of its own: what comes with an anchor is locked before the end of the chain
+    # In a transaction of its own: what comes with an anchor is locked before the end of the chain.
+    async with core.store.begin() as tx:
         await audit.wait_for_who_adds(tx)
     async with core.store.begin() as tx:
         lacked = await audit.lacked(tx)

@@ -11,9 +11,10 @@ import threading
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import pytest
 
@@ -42,16 +43,21 @@ HANGS_S = 45
 Way = Callable[[Path, pytest.MonkeyPatch, threading.Event], AnchorPlaces]
 
 
-def _open_hangs(away: Path, patch: pytest.MonkeyPatch, back: threading.Event) -> AnchorPlaces:
-    """As a hard NFS mount whose server is away."""
-    opened = Path.open
+def _hangs_at(name: str, away: Path, patch: pytest.MonkeyPatch, back: threading.Event) -> None:
+    """A method of `Path`, of this one path."""
+    real = getattr(Path, name)
 
-    def hangs(path: Path, *args: object, **more: object) -> object:
+    def hangs(path: Path, *args: Any, **more: Any) -> Any:
         if path == away:
             back.wait(HANGS_S)
-        return opened(path, *args, **more)  # type: ignore[call-overload]
+        return real(path, *args, **more)
 
-    patch.setattr(Path, "open", hangs)
+    patch.setattr(Path, name, hangs)
+
+
+def _open_hangs(away: Path, patch: pytest.MonkeyPatch, back: threading.Event) -> AnchorPlaces:
+    """As a hard NFS mount whose server is away."""
+    _hangs_at("open", away, patch, back)
     return AnchorPlaces([away])
 
 
@@ -70,27 +76,13 @@ def _write_hangs(away: Path, patch: pytest.MonkeyPatch, back: threading.Event) -
 
 def _read_hangs(away: Path, patch: pytest.MonkeyPatch, back: threading.Event) -> AnchorPlaces:
     away.touch()
-    read = Path.read_text
-
-    def hangs(path: Path, *args: object, **more: object) -> str:
-        if path == away:
-            back.wait(HANGS_S)
-        return read(path, *args, **more)  # type: ignore[arg-type]
-
-    patch.setattr(Path, "read_text", hangs)
+    _hangs_at("read_text", away, patch, back)
     return AnchorPlaces([away])
 
 
 def _look_hangs(away: Path, patch: pytest.MonkeyPatch, back: threading.Event) -> AnchorPlaces:
     """Even whether it is there."""
-    looked = Path.exists
-
-    def hangs(path: Path) -> bool:
-        if path == away:
-            back.wait(HANGS_S)
-        return looked(path)
-
-    patch.setattr(Path, "exists", hangs)
+    _hangs_at("exists", away, patch, back)
     return _open_hangs(away, patch, back)
 
 
@@ -176,6 +168,10 @@ async def head(world: World) -> int:
         return (await chain.head(tx)).seq
 
 
+def _has(path: Path, end: int) -> bool:
+    return max(kept(path), default=0) >= end
+
+
 def kept(path: Path) -> list[int]:
     return (
         [chain.Anchor.from_line(line).seq for line in path.read_text().splitlines()] if path.is_file() else []
@@ -215,7 +211,7 @@ async def test_the_other_places_have_an_anchor_of_each_stop(
         for request in requests:
             await lifecycle.cancel(world.core, request.id, ALICE)
             end = await head(world)
-            await eventually("the good one has it", lambda: max(kept(good), default=0) >= end, within_s=2)  # noqa: B023
+            await eventually("the good one has it", partial(_has, good, end), within_s=2)
         async with world.store.read() as tx:
             posted = [row.body["seq"] for row in await outbox.next_due(tx) if row.channel == "C0AUDIT"]
         assert posted[-1] == end

@@ -146,9 +146,8 @@ async def give(
             )
         said = await _give(core, act, found, actor, proof, known)
     if act.about_passkeys:
-        await audit_anchors.drop_after_a_stop(
-            core
-        )  # who has a passkey now is known outside the database, too
+        # Who has a passkey now is known outside the database, too.
+        await audit_anchors.drop_after_a_stop(core)
         if not await readiness.ready(core) and act.needs_anchors:
             said += _NOT_KEPT
     return said

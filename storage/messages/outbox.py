@@ -20,6 +20,8 @@ _DRAWN = frozenset({"card", "alert"})
 _FIRST = {"card": 0, "alert": 1}
 # What comes last of those woken is due after this time: by then the others were sent, if Slack takes them.
 WOKEN_LAST_AFTER = timedelta(seconds=5)
+# What was tried is put off by two minutes at most, or by what Slack asks for, which is less.
+PUT_OFF_AT_MOST = timedelta(minutes=5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -330,6 +332,14 @@ async def wake(tx: Tx, row_ids: Collection[int] | None, *, last: str = "") -> No
     later = tx.now + WOKEN_LAST_AFTER
     await tx.run(update(t.outbox).where(*mine, o.subject != last).values(due_at=tx.now))
     await tx.run(update(t.outbox).where(*mine, o.subject == last, o.due_at > later).values(due_at=later))
+
+
+async def catch_up(tx: Tx) -> None:
+    """What is dated farther ahead than anything is put off that was tried, was dated by a clock that has been set back
+    since: it is due now."""
+    o, ahead = t.outbox.c, tx.now + PUT_OFF_AT_MOST
+    waits = (o.state.in_(("owed", "sending")), o.due_at > ahead, or_(o.attempts > 0, o.created_at > ahead))
+    await tx.run(update(t.outbox).where(*waits).values(due_at=tx.now))
 
 
 async def note_error(tx: Tx, row_id: int, error: str) -> None:

@@ -9,8 +9,10 @@ import pytest
 
 from bot.domain.people import KindPolicy, Limits
 from bot.domain.requests import State
+from bot.services.messages import Outbox, SlackTrouble, waiting
 from tests.services.bulk_requests import a_list, ask_bulk, states_of
 from tests.services.outcome_steps import alert_kinds, execute, keys_sent
+from tests.services.scripted_slack import ScriptedSlack
 from tests.support.world import BOB, CAROL, World, a_policy
 
 STEPS_S = (-90.0, -5.0, -0.001, 0.0, 0.001, 5.0, 90.0)
@@ -61,3 +63,33 @@ async def test_rows_of_a_batch_are_sent_when_the_clock_stepped_back_between_its_
     await world.run(10)
 
     assert await states_of(world, batch) == {State.SUCCEEDED: 2}
+
+
+@pytest.mark.parametrize("fast_s", [600, 3600, 86_400])
+@pytest.mark.parametrize("cut_off", [False, True], ids=["refused", "cut off"])
+@pytest.mark.parametrize("at_once", [False, True], ids=["tried again then", "first tried then"])
+async def test_messages_that_a_fast_clock_put_off_arrive_soon_after_it_is_set_right(
+    world: World, fast_s: int, cut_off: bool, at_once: bool
+) -> None:
+    slack = ScriptedSlack(all_closed=SlackTrouble("no answer", maybe_sent=cut_off))
+    outbox = Outbox(world.core, slack)
+    if at_once:
+        world.clock.set_wrong(fast_s)
+    await world.top_up(approved=False)
+    await outbox.deliver_due()
+    if not at_once:
+        world.clock.set_wrong(fast_s)
+        world.clock.advance(10)
+        await outbox.heal()
+        await outbox.deliver_due()
+
+    world.clock.set_wrong(-fast_s)
+    slack.all_closed = None
+    for _ in range(30):
+        world.clock.advance(5)
+        await waiting.watch(world.core)
+        await outbox.heal()
+        await outbox.deliver_due()
+
+    shown = [message.shows for message in slack.messages if message.channel == "C0APPROVALS"]
+    assert len(shown) == 1, shown

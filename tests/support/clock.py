@@ -34,6 +34,10 @@ class FrozenClock:
         self._now += timedelta(seconds=seconds)
         self._monotonic += seconds
 
+    def set_wrong(self, by_s: float) -> None:
+        """The wall clock steps, as where somebody sets it; no time passes."""
+        self._now += timedelta(seconds=by_s)
+
 
 class SteppedClock(FrozenClock):
     """A clock that sleeping never moves: short sleeps end at once, longer ones when the test moved it so far."""

@@ -19,8 +19,10 @@ _CONDITION = delivery_alerts.MESSAGES_WAIT.condition()
 
 
 async def watch(core: Core) -> None:
-    """Raise when the oldest message that Slack did not take is late, resolve when none is left."""
+    """Raise when the oldest message that Slack did not take is late, resolve when none is left. What waits for a time
+    that a clock had wrong is sent."""
     async with core.store.begin() as tx:
+        await outbox.catch_up(tx)
         waiting = await now(tx)
         if waiting is None:
             await alerts.resolve(tx, core, _CONDITION)

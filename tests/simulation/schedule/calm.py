@@ -23,6 +23,8 @@ TRIES = 5
 ENDED_IN_TRIES = 3
 ANSWERED_WITHIN_S = 10.0
 CALM_S = 3600.0
+# What waits for Slack is tried again within this time, also where a clock was fast when it was put off.
+PUT_OFF_S = 125.0
 MOST_LEAPS = 140
 PATIENT_LEAPS = 40
 # What is given up is looked at every quarter of an hour.
@@ -145,9 +147,8 @@ class Calm(MachineSteps, OperatorSteps, SurroundingSteps):
                 return
             pause_s = 900.0
             if owed is not None:
-                # On a clock that was fast it is due when the clock gets there again.
                 until_owed = (datetime.fromisoformat(owed) - START).total_seconds() - world.loop.time()
-                pause_s = min(pause_s, max(3.0, until_owed + 0.5))
+                pause_s = min(pause_s, PUT_OFF_S, max(3.0, until_owed + 0.5))
             if due is not None:
                 until_due = (datetime.fromisoformat(due) - START).total_seconds() - world.loop.time()
                 at_least_s = 2.0 if leap < PATIENT_LEAPS else 90.0

@@ -187,15 +187,15 @@ class _Turns:
 class Lane:
     """One place. What it is given waits for nobody who reads.
 
-    `kept`: the newest that it took from this process. `is_behind`: what it was given last it has not taken, so far.
-    `took` is given each anchor that it takes.
+    `newest`: of what it was given. `kept`: of what it took from this process. `took` is given each that it takes.
     """
 
     place: Place
     took: Callable[[Anchor], None]
     kept: Anchor | None = None
-    is_behind: bool = False
-    _next: tuple[Anchor, asyncio.Future[str]] | None = None
+    newest: Anchor | None = None
+    _writing: tuple[Anchor, asyncio.Future[str]] | None = None
+    _waiting: asyncio.Future[str] | None = None  # for `newest`
     _work: asyncio.Task[None] | None = None
     _next_read: asyncio.Task[list[Anchor] | Unreadable] | None = None
     _reads: _Turns = field(init=False)
@@ -224,22 +224,33 @@ class Lane:
         except Unreadable as error:
             return error
 
+    @property
+    def is_behind(self) -> bool:
+        """Has it not taken the newest that it was given, so far?"""
+        return self.newest is not None and self.lacks(self.newest)
+
+    def lacks(self, anchor: Anchor) -> bool:
+        """Has it taken neither this one nor a later one from this process?"""
+        return self.kept is None or self.kept.seq < anchor.seq
+
     def give(self, anchor: Anchor) -> asyncio.Future[str]:
-        """It takes it as soon as it can; then what is wrong is known, empty where it has it. Of those that wait it
-        takes the newest alone, which says what they say and more."""
-        self.is_behind = True
-        if self._next is None:
-            self._next = (anchor, asyncio.get_running_loop().create_future())
-        elif anchor.seq > self._next[0].seq:
-            self._next = (anchor, self._next[1])
-        said = self._next[1]
+        """It takes it as soon as it can; then what is wrong is known, empty where it has it. Of those that wait, and
+        those that it did not take, it takes the newest alone, which says what they say and more."""
+        if self.newest is None or anchor.seq >= self.newest.seq:
+            self.newest = anchor
+        if self._writing is not None and self._writing[0].seq >= anchor.seq:
+            return self._writing[1]
+        if self._waiting is None:
+            self._waiting = asyncio.get_running_loop().create_future()
+        said = self._waiting
         if self._work is None or self._work.done():
             self._work = asyncio.create_task(self._take(), name="anchors")
         return said
 
     async def _take(self) -> None:
-        while self._next is not None:
-            (anchor, said), self._next = self._next, None
+        while self._waiting is not None and self.newest is not None:
+            anchor, said = self._writing = self.newest, self._waiting
+            self._waiting = None
             fault = ""
             try:
                 await self._writes.ask(partial(self.place.append, anchor.line()))
@@ -247,10 +258,10 @@ class Lane:
                 fault = str(error) if isinstance(error, Unreadable) else f"{self.place} ({error})"
                 log.error("audit.anchor_not_kept", extra={"place": str(self.place), "error": fault})  # noqa: TRY400
             else:
-                if self.kept is None or anchor.seq > self.kept.seq:
+                if self.lacks(anchor):
                     self.kept = anchor
-                self.is_behind = self._next is not None
                 self.took(anchor)
+            self._writing = None
             said.set_result(fault)
 
 

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import Executor, Future
 from dataclasses import replace
+from functools import partial
+from random import Random
+from typing import Any
 
 import pytest
 
@@ -93,4 +98,118 @@ async def test_of_those_that_wait_the_newest_is_taken_in_whichever_order_they_co
     assert lane.kept is not None
     assert lane.kept.seq == 6
     assert any('"seq": 6' in line for line in place.kept)
+    assert not lane.is_behind
+
+
+class Threads(Executor):
+    """What is asked of a place waits here until it is told what comes of it."""
+
+    def __init__(self) -> None:
+        self._asked: list[tuple[Future[Any], Callable[[], Any]]] = []
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        future = Future[Any]()
+        self._asked.append((future, partial(fn, *args, **kwargs)))
+        return future
+
+    @property
+    def is_asked(self) -> bool:
+        return bool(self._asked)
+
+    def answer(self) -> None:
+        future, do = self._asked.pop(0)
+        try:
+            future.set_result(do())
+        except OSError as error:
+            future.set_exception(error)
+
+
+class MoodyPlace:
+    """On a disk that is full now and then."""
+
+    def __init__(self) -> None:
+        self.kept: list[int] = []
+        self.is_full = False
+
+    def lines(self) -> list[str]:
+        return []
+
+    def append(self, line: str) -> None:
+        if self.is_full:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        self.kept.append(Anchor.from_line(line).seq)
+
+
+@pytest.fixture
+def threads(monkeypatch: pytest.MonkeyPatch) -> Threads:
+    found = Threads()
+    monkeypatch.setattr(anchor_places, "_THREADS", found)
+    return found
+
+
+async def _turns() -> None:
+    for _ in range(8):
+        await asyncio.sleep(0)
+
+
+@pytest.mark.parametrize("seed", range(300))
+async def test_in_whatever_order_anchors_come_and_fail_a_place_is_behind_until_it_has_the_newest(
+    threads: Threads, seed: int
+) -> None:
+    """Who gives one has read where the log ends a moment before, so an older one may come after a newer."""
+    draw, place, head = Random(seed), MoodyPlace(), 10
+    lane = Lane(place, lambda _anchor: None)
+    given: list[tuple[int, asyncio.Future[str]]] = []
+
+    def is_right() -> None:
+        newest, has = max((seq for seq, _ in given), default=0), max(place.kept, default=0)
+        assert lane.is_behind is (newest > has), (given, place.kept)
+        for seq, said in given:
+            assert not said.done() or said.result() or has >= seq, (
+                "who is told that it has one finds it there"
+            )
+
+    for _ in range(draw.randint(2, 12)):
+        if draw.random() < 0.5:
+            head += draw.randint(0, 2)
+            seq = head - draw.choice((0, 0, 1, 3))
+            given.append((seq, lane.give(anchor(seq))))
+        elif threads.is_asked:
+            place.is_full = draw.random() < 0.5
+            threads.answer()
+        await _turns() if draw.random() < 0.7 else await asyncio.sleep(0)
+        if not threads.is_asked or draw.random() < 0.5:
+            await _turns()
+            is_right()
+    while threads.is_asked:
+        place.is_full = draw.random() < 0.5
+        threads.answer()
+        await _turns()
+    is_right()
+    assert all(said.done() for _, said in given)
+
+    if lane.is_behind:  # as the loop that tries again does
+        place.is_full = False
+        lane.give(anchor(head))
+        await _turns()
+        threads.answer()
+        await _turns()
+        assert place.kept[-1] == head
+    assert not lane.is_behind
+
+
+async def test_what_is_being_written_is_not_written_again_for_who_gives_it_meanwhile(
+    threads: Threads,
+) -> None:
+    place = MoodyPlace()
+    lane = Lane(place, lambda _anchor: None)
+    said = [lane.give(anchor(10))]
+    await _turns()
+    said += [lane.give(anchor(10)), lane.give(anchor(9))]
+
+    threads.answer()
+
+    assert [await one for one in said] == ["", "", ""]
+    assert place.kept == [10]
+    assert not threads.is_asked
     assert not lane.is_behind

@@ -117,11 +117,12 @@ SLACK = ""
 
 class Unseen(NamedTuple):
     """Not seen since a start, at `since_s`, and held for it until `until_s`, both monotonic. `error`: of the last
-    try."""
+    try. `joins`: of Slack, as `unseen_requests.hold_never_posted` found it at the start."""
 
     since_s: float
     until_s: float
     error: str = ""
+    joins: Collection[str] | None = None
 
 
 @dataclass(frozen=True, slots=True)

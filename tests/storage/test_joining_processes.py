@@ -13,10 +13,10 @@ import pytest
 
 from bot.domain.requests import Request, State
 from bot.services.anchor_places import AnchorPlaces
-from bot.services.core import Core
+from bot.services.core import SLACK, Core
 from bot.services.messages import Outbox, SlackTrouble
-from bot.services.older_copies import copy_detection
-from bot.services.older_copies.messages_in_slack import PostedMessages, Wanted
+from bot.services.older_copies import copy_detection, messages_in_slack
+from bot.services.older_copies.messages_in_slack import PostedMessages, ReadPosted, Wanted
 from bot.services.requests import approvals
 from storage.database import process_name
 from storage.operators import replicas
@@ -46,11 +46,11 @@ async def world(tmp_path: Path, own_url: str) -> AsyncIterator[World]:
         await world.store.close()
 
 
-async def starts(world: World, slack: Slack, owner: str) -> None:
+async def starts(world: World, slack: Slack, owner: str, read: ReadPosted | None = None) -> None:
     world.goes_on_as(replace(world.core, owner=owner, unseen={}))
     async with world.store.begin() as tx:
         await replicas.beat(tx, owner, "worker")
-    await copy_detection.look_at_slack(world.core, slack.read)
+    await copy_detection.look_at_slack(world.core, read or slack.read)
 
 
 def delete_message(slack: Slack, request: Request) -> None:
@@ -81,11 +81,62 @@ async def test_a_process_that_joins_holds_nothing_and_the_request_is_sent(
 
     await starts(world, slack, f"{HERE}:second")
 
+    await _is_held_by_nothing_and_sent(world, slack, request)
+
+
+async def _is_held_by_nothing_and_sent(world: World, slack: Slack, request: Request) -> None:
     assert not await open_alerts(world, "requests_unseen")
     await world.advance(40)
     await slack.take(world)
     await cooled_off(world)
     assert (await world.request(request.id)).state is State.SUCCEEDED
+
+
+@pytest.mark.parametrize("times", [1, 3])
+@pytest.mark.parametrize("refused", ["all of Slack", "its channel"])
+async def test_one_that_joins_and_sees_slack_only_later_holds_nothing_then_either(
+    world: World, refused: str, times: int
+) -> None:
+    slack = Slack()
+    await starts(world, slack, f"{HERE}:first")
+    request = await posted(world, slack)
+    delete_message(slack, request)
+    if refused == "its channel":
+        slack.unread = dict.fromkeys(messages_in_slack.named_channels(world.core), "ratelimited")
+    read = slack.read if refused == "its channel" else _refused
+
+    await starts(world, slack, f"{HERE}:second", read)
+    for _ in range(times - 1):
+        await copy_detection.look_again(world.core, read)
+    assert SLACK in world.core.unseen
+    slack.unread = {}
+    await copy_detection.look_again(world.core, slack.read)
+    await copy_detection.look_at_unseen(world.core, slack.read)
+
+    assert SLACK not in world.core.unseen
+    await _is_held_by_nothing_and_sent(world, slack, request)
+
+
+@pytest.mark.parametrize("refused", ["all of Slack", "its channel", "nothing"])
+async def test_what_the_first_on_a_copy_holds_is_held_on_though_others_join_it(
+    world: World, refused: str
+) -> None:
+    slack = Slack()
+    request = await posted(world, slack)
+    delete_message(slack, request)
+    await starts(world, slack, f"{HERE}:first")
+    assert await open_alerts(world, "requests_unseen")
+    if refused == "its channel":
+        slack.unread = dict.fromkeys(messages_in_slack.named_channels(world.core), "ratelimited")
+
+    await starts(world, slack, f"{HERE}:second", _refused if refused == "all of Slack" else slack.read)
+    slack.unread = {}
+    await copy_detection.look_again(world.core, slack.read)
+    await copy_detection.look_at_unseen(world.core, slack.read)
+
+    assert await open_alerts(world, "requests_unseen")
+    await cooled_off(world)
+    assert (await world.request(request.id)).state is State.APPROVED
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
@@ -71,7 +71,8 @@ async def look_again(core: Core, read: ReadPosted) -> None:
     """At what was not seen since the start: the ledgers and Slack at once, as either may take its time."""
     looks = [look_at_ledgers(core)]
     if SLACK in core.unseen:
-        looks.append(_look_at_slack(core, read, within_s=_SLACK_ANSWERS_LATER_WITHIN_S))
+        joins = core.unseen[SLACK].joins
+        looks.append(_look_at_slack(core, read, joins=joins, within_s=_SLACK_ANSWERS_LATER_WITHIN_S))
     await together.each(looks)
 
 
@@ -111,7 +112,7 @@ async def look_at_slack(core: Core, read: ReadPosted, *, holds: bool = True) -> 
 
 
 async def _look_at_slack(
-    core: Core, read: ReadPosted, *, holds: bool = True, joins: bool = False, within_s: float
+    core: Core, read: ReadPosted, *, holds: bool = True, joins: Collection[str] | None, within_s: float
 ) -> None:
     await messages_in_slack.begin(core)
     try:
@@ -122,7 +123,7 @@ async def _look_at_slack(
         log.warning("copy_detection.slack_not_read", extra={"error": type(error).__name__})
         code = error.code if isinstance(error, LookupFailed) else ""
         if holds:
-            _not_read(core, {"": code or type(error).__name__})
+            _not_read(core, {"": code or type(error).__name__}, joins)
         return
     await _compare(core, posted.messages)
     await unseen_requests.note(core, _held(wanted, posted), joins=joins)
@@ -131,7 +132,7 @@ async def _look_at_slack(
     if posted.unread:
         log.warning("copy_detection.channels_not_read", extra={"channels": dict(posted.unread)})
     if unread and holds:
-        _not_read(core, unread)
+        _not_read(core, unread, joins)
     if unread:
         return
     await _report_cut(core, sorted(named & set(posted.cut)))
@@ -183,12 +184,14 @@ async def _compare(core: Core, posted: Sequence[PostedMessage]) -> None:
         await looks_in_safe_mode.note_slack(tx, unknown, beyond)
 
 
-def _not_read(core: Core, unread: Mapping[str, str]) -> None:
-    """`unread`: what was wrong with each channel, or with all of Slack under an empty name."""
+def _not_read(core: Core, unread: Mapping[str, str], joins: Collection[str] | None) -> None:
+    """`unread`: what was wrong with each channel, or with all of Slack under an empty name. `joins` is kept until the
+    look is over."""
     said = [_why_not_read(channel, code) for channel, code in sorted(unread.items())]
     # Without access to it: until somebody gives that.
     waits = any(code not in slack_faults.ACCESS for code in unread.values())
-    start_holds.begin(core, SLACK, error=" ".join(said), holds_for_s=start_holds.HOLDS_FOR_S if waits else 0)
+    holds_for_s = start_holds.HOLDS_FOR_S if waits else 0
+    start_holds.begin(core, SLACK, error=" ".join(said), holds_for_s=holds_for_s, joins=joins)
 
 
 def _why_not_read(channel: str, code: str) -> str:

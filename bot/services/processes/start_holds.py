@@ -53,11 +53,18 @@ class _Waits(NamedTuple):
     until: datetime
 
 
-def begin(core: Core, what: str, *, error: str = "", holds_for_s: float = HOLDS_FOR_S) -> None:
+def begin(
+    core: Core,
+    what: str,
+    *,
+    error: str = "",
+    holds_for_s: float = HOLDS_FOR_S,
+    joins: Collection[str] | None = None,
+) -> None:
     """`what` (a program, or `SLACK`) is not seen: from now on it holds, unless it does already."""
     since_s = core.clock.monotonic()
     before = core.unseen.get(what)
-    core.unseen[what] = Unseen(*(before or (since_s, since_s + holds_for_s))[:2], error)
+    core.unseen[what] = Unseen(*(before or (since_s, since_s + holds_for_s))[:2], error, joins)
 
 
 async def note(core: Core) -> None:

@@ -115,25 +115,25 @@ def may_be_seen(one: Unseen) -> bool:
     return one.why not in _FOR_GOOD
 
 
-async def hold_never_posted(core: Core) -> bool:
+async def hold_never_posted(core: Core) -> Collection[str] | None:
     """At a start: what would be sent without another word and has no message in Slack, as far as the database knows.
 
     It may have been stopped since without any trace there. Nobody approves what is not posted, so the
     database that people worked with last has none, but for one whose message somebody deleted a moment ago. Such a one
     is posted again by the processes that work: where there is one that has started and looked before, nobody has put an
-    older copy in place, and nothing is held. Returns whether this process joins others so.
+    older copy in place, and nothing is held. Where this process joins others so, what is held already; else None.
     """
     async with core.store.begin() as tx:
         await tx.hold(_HELD)
-        if await _others_that_looked(tx, core):
-            return True
         kept = await of(tx)
+        if await _others_that_looked(tx, core):
+            return frozenset(kept)
         waiting = [one.id for one in await _held_unseen(tx, core) if one.id not in kept]
         posted = await _places(tx, waiting)
         never = {id_: Unseen(Place(*_NOWHERE), NEVER_POSTED) for id_ in waiting if id_ not in posted}
         if never:
             await _keep(tx, core, {**kept, **never})
-        return False
+        return None
 
 
 async def note_looked(core: Core) -> None:
@@ -162,14 +162,22 @@ async def _places(tx: Tx, ids: Collection[str]) -> Collection[str]:
     return {by_subject[subject] for subject in there}
 
 
-async def note(core: Core, found: Mapping[str, Unseen], *, joins: bool = False) -> None:
+async def note(core: Core, found: Mapping[str, Unseen], *, joins: Collection[str] | None) -> None:
     """These were not seen, and all others were. Kept of those that would be sent without another word of people.
-    `joins`: others worked on this database before, so what is gone was deleted while they do."""
+    `joins`: others worked on this database before, so what is gone was deleted while they do, unless it was held then
+    or is held as gone: by a process that has another reason."""
     async with core.store.begin() as tx:
         await tx.hold(_HELD)
         before = await of(tx)
         never = {id_: one for id_, one in before.items() if one.why == NEVER_POSTED}
-        held = {id_: one for id_, one in found.items() if not joins or id_ in before or may_be_seen(one)}
+        held = {
+            id_: one
+            for id_, one in found.items()
+            if joins is None
+            or id_ in joins
+            or may_be_seen(one)
+            or (id_ in before and not may_be_seen(before[id_]))
+        }
         await _keep(tx, core, {**held, **never})
 
 

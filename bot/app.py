@@ -59,8 +59,10 @@ from storage.store import Store
 
 log = logging.getLogger("countersign.app")
 
-# Of the ten seconds a shutdown may take: what runs gets these to end by itself.
+# A shutdown may take `serving.SHUTDOWN_S`. What runs gets these of it to end by itself.
 DRAIN_S = 7.0
+# And places for anchors what is left of these.
+LAST_ANCHOR_BY_S = 9.0
 # Broken loops start again after this pause, so that a lost database does not spin.
 RESTART_PAUSE_S = 1.0
 
@@ -147,7 +149,7 @@ async def _start(given: Start, read_config: Callable[[], Config]) -> Running:
         read = await startup.read_with_log(store, read_config)
         begun = replace(begun, config=read.config)
         parts = await _build(begun, store, read.after, anchors, older)
-        stack.push_async_callback(audit_anchors.drop_last, parts.core)
+        stack.push_async_callback(_drop_last_anchor, parts.core)
         if Role.WORKER in begun.roles:
             await copy_detection.hold_until_seen(parts.core)
         _keep_running(begun, store, "anchors", partial(audit_anchors.drop_at_stops, parts.core))
@@ -159,6 +161,10 @@ async def _start(given: Start, read_config: Callable[[], Config]) -> Running:
         open_doors = begun.overrides.doors or entrances.open_all
         url = await open_doors(begun, parts.core, parts.slack, parts.names, watchers.webhooks)
         return Running(parts, url, stack.pop_all())
+
+
+async def _drop_last_anchor(core: Core) -> None:
+    await audit_anchors.drop_last(core, within_s=core.closing.left_s(LAST_ANCHOR_BY_S))
 
 
 async def _build(

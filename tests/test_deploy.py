@@ -21,7 +21,7 @@ import yaml
 from typer.core import TyperGroup
 from typer.main import get_command
 
-from bot import cli, details, entrances, passkey_page, web
+from bot import app, cli, details, entrances, passkey_page, web
 from bot.cli.serving import SHUTDOWN_S
 from bot.config import Settings
 from bot.domain import process_roles
@@ -334,6 +334,15 @@ def test_each_role_is_deployed_twice_with_probes_and_is_not_taken_down_as_a_whol
         assert container["args"][-2:] == ["--roles", role]
         assert pod["terminationGracePeriodSeconds"] > SHUTDOWN_S
         assert container["securityContext"]["readOnlyRootFilesystem"]
+
+
+def test_the_parts_of_an_end_fit_into_it_and_the_pages_say_how_long_they_are() -> None:
+    """One after the other: locks are given back, the web server ends, what an ack began; calls; the last anchor."""
+    assert entrances.DRAIN_S < app.DRAIN_S < app.LAST_ANCHOR_BY_S < SHUTDOWN_S < 10
+    for page in ("runbook", "deploy"):
+        said = " ".join((ROOT / "docs" / f"{page}.md").read_text().split())
+        assert f"up to {app.DRAIN_S:g} seconds for calls that are under way" in said
+        assert re.search(rf"\b{app.LAST_ANCHOR_BY_S:g} seconds (have passed|after the signal)", said)
 
 
 async def test_the_readiness_probes_ask_for_checks_there_are() -> None:

@@ -309,9 +309,13 @@ class AnchorPlaces:
         self.kept_seq = max(self.kept_seq, anchor.seq)
 
     @property
-    def behind(self) -> frozenset[str]:
+    def behind(self) -> Mapping[str, Lane]:
         """The places, by name, that have not taken the newest one."""
-        return frozenset(name for name, lane in self.lanes.items() if lane.is_behind)
+        return {name: lane for name, lane in self.lanes.items() if lane.is_behind}
+
+    def lacking(self, anchor: Anchor) -> Mapping[str, Lane]:
+        """The places, by name, that have taken neither this one nor a later one from this process."""
+        return {name: lane for name, lane in self.lanes.items() if lane.lacks(anchor)}
 
     def kept_in(self) -> frozenset[Path]:
         """The files that have taken an anchor of this process."""
@@ -345,13 +349,13 @@ class AnchorPlaces:
         return {name: one for name, one in zip(lanes, said, strict=True) if not isinstance(one, Unreadable)}
 
     async def write(
-        self, anchor: Anchor, *, only_behind: bool = False, within_s: float | None = None
+        self, anchor: Anchor, lanes: Mapping[str, Lane] | None = None, *, within_s: float | None = None
     ) -> dict[str, str]:
-        """In every place at once, or in those that are behind. One that fails is logged and leaves the others; by its
-        name, what is wrong with it. What has no answer within `within_s`, by default the time that a place may take,
-        goes on by itself."""
-        lanes = self.lanes
-        given = {name: lane.give(anchor) for name, lane in lanes.items() if lane.is_behind or not only_behind}
+        """In every place at once, or in these. One that fails is logged and leaves the others; by its name, what is
+        wrong with it. What has no answer within `within_s`, by default the time that a place may take, goes on by
+        itself."""
+        lanes = self.lanes if lanes is None else lanes
+        given = {name: lane.give(anchor) for name, lane in lanes.items()}
         if given:
             await asyncio.wait(given.values(), timeout=TAKES_S if within_s is None else within_s)
         failed: dict[str, str] = {}

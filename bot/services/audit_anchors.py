@@ -33,8 +33,6 @@ log = logging.getLogger("countersign.audit")
 _APART_S = 1.0
 # A place that took none is tried again.
 _TRIED_AGAIN_S = 30.0
-# A process has ten seconds for its end, most of them for calls that are under way.
-_LAST_TAKES_S = 4.0
 _SAFE_MODE = "nothing is kept in safe mode"
 _NOT_KEPT = (
     "A passkey is added only while the end of the audit log is kept outside the database, and it was not kept in"
@@ -42,13 +40,13 @@ _NOT_KEPT = (
 )
 
 
-async def drop(core: Core, *, within_s: float | None = None) -> None:
+async def drop(core: Core, *, within_s: float | None = None, again: bool = True) -> None:
     """State where the chain ends now, in every place outside the database. Where the database lacks what this process
     knows, that is stated, and `LogNotWhole` raised then. `within_s`: how long to wait for the places, as in
-    `AnchorPlaces.write`."""
+    `AnchorPlaces.write`. `again`: a place that has it already is given it once more."""
     core.anchors.due.clear()
     try:
-        await _drop(core, in_channel=True, within_s=within_s)
+        await _drop(core, in_channel=True, within_s=within_s, again=again)
     except LogNotWhole:
         raise
     except BaseException:
@@ -82,29 +80,36 @@ async def _try_again(core: Core) -> None:
     async with core.store.read() as tx:
         anchor = None if await passkeys_on_record.is_copy_in_doubt(tx) else await audit.anchor(tx)
     if anchor is not None:
-        await core.anchors.write(anchor, only_behind=True, within_s=0)
+        await core.anchors.write(anchor, core.anchors.behind, within_s=0)
 
 
-async def drop_last(core: Core) -> None:
-    """As `drop`, at an end, which waits for no place that is away. Where the SQLite file at its path is not the one
-    that is open, by what is open: then the next start knows that what it finds is older."""
-    if core.store.misplaced() is None:
-        await drop(core, within_s=_LAST_TAKES_S)
-        if without := [str(lane.place) for lane in core.anchors.lanes.values() if lane.is_behind]:
-            log.warning("audit.no_last_anchor", extra={"places": without})
-        return
+async def drop_last(core: Core, *, within_s: float) -> None:
+    """As `drop`, at an end: it waits no longer for a place, and logs each that lacks it then. Where the SQLite file at
+    its path is not the one that is open, by what is open: then the next start knows that what it finds is older."""
+    fault = ""
     try:
-        async with core.store.read(though_misplaced=True) as tx:
-            anchor = None if await passkeys_on_record.is_copy_in_doubt(tx) else await audit.anchor(tx)
-    except DatabaseFault as error:
-        log.warning("audit.no_last_anchor", extra={"error": type(error).__name__})
-        return
+        async with asyncio.timeout(within_s):
+            if core.store.misplaced() is None:
+                await drop(core, within_s=within_s, again=False)
+            else:
+                await _drop_what_is_open(core, within_s)
+    except (TimeoutError, DatabaseFault) as error:
+        fault = type(error).__name__
+    finally:
+        without = [str(lane.place) for lane in core.anchors.behind.values()]
+        if fault or without:
+            log.warning("audit.no_last_anchor", extra={"places": without, "error": fault})
+
+
+async def _drop_what_is_open(core: Core, within_s: float) -> None:
+    async with core.store.read(though_misplaced=True) as tx:
+        anchor = None if await passkeys_on_record.is_copy_in_doubt(tx) else await audit.anchor(tx)
     if anchor is not None:
-        await core.anchors.write(anchor, within_s=_LAST_TAKES_S)
+        await core.anchors.write(anchor, core.anchors.lacking(anchor), within_s=within_s)
 
 
 async def _drop(
-    core: Core, *, in_channel: bool, within_s: float | None = None
+    core: Core, *, in_channel: bool, within_s: float | None = None, again: bool = True
 ) -> tuple[audit.Anchor | None, Mapping[str, str]]:
     """The anchor, and by the name of each place that did not keep it, what is wrong with that place. Raises
     `LogNotWhole`."""
@@ -126,7 +131,8 @@ async def _drop(
         return anchor, {name: f"{lane.place} ({_SAFE_MODE})" for name, lane in core.anchors.lanes.items()}
     if in_channel:
         core.anchors.last_seq = anchor.seq
-    failed = await core.anchors.write(anchor, within_s=within_s)
+    lanes = core.anchors.lanes if again else core.anchors.lacking(anchor)
+    failed = await core.anchors.write(anchor, lanes, within_s=within_s)
     if lacked is not None:
         log.error("audit.entry_gone", extra={"seq": lacked.seq, "hash": lacked.hash})
         raise LogNotWhole(lacked.seq, "head")

@@ -125,6 +125,23 @@ class Unseen(NamedTuple):
     joins: Collection[str] | None = None
 
 
+class Closing(asyncio.Event):
+    """Set once the process ends: nothing new is sent."""
+
+    _began_s: float | None = None
+
+    def set(self) -> None:
+        if self._began_s is None:
+            self._began_s = asyncio.get_running_loop().time()
+        super().set()
+
+    def left_s(self, of_s: float) -> float:
+        """What is left of so many seconds from the beginning of the end; all of them before that."""
+        if self._began_s is None:
+            return of_s
+        return max(0.0, self._began_s + of_s - asyncio.get_running_loop().time())
+
+
 @dataclass(frozen=True, slots=True)
 class Core:
     store: Store
@@ -140,7 +157,7 @@ class Core:
     live: Mapping[str, bool] = field(default_factory=dict)  # program -> real money?
     outbox_bell: asyncio.Event = field(default_factory=asyncio.Event)  # rung when a message waits to be sent
     inbox_bell: asyncio.Event = field(default_factory=asyncio.Event)  # rung when an event was stored
-    closing: asyncio.Event = field(default_factory=asyncio.Event)  # the process ends: nothing new is sent
+    closing: Closing = field(default_factory=Closing)
     roles_noted: dict[str, frozenset[str]] = field(
         default_factory=dict
     )  # role -> who had it when last recorded

@@ -366,18 +366,84 @@ async def test_an_end_does_not_wait_for_it_and_leaves_the_last_anchor_in_the_oth
     way: str,
 ) -> None:
     monkeypatch.setattr(anchor_places, "TAKES_S", HANGS_S)
-    monkeypatch.setattr(audit_anchors, "_LAST_TAKES_S", LIMIT_S)
     good = tmp_path / "good"
     away = WRITES[way](tmp_path / "away", monkeypatch, back)
     world.rebuild(anchors=_with(good, away, first=True))
 
     async with asyncio.timeout(3):
-        await audit_anchors.drop_last(world.core)
+        await audit_anchors.drop_last(world.core, within_s=LIMIT_S)
 
     assert kept(good)[-1] == await head(world)
-    said = [vars(one)["places"] for one in caplog.records if one.msg == "audit.no_last_anchor"]
     if way != "slow":
-        assert [str(tmp_path / "away") in str(places) for places in said] == [True]
+        (places,) = _named(caplog)
+        assert [str(tmp_path / "away") in place for place in places] == [True]
+
+
+def _named(caplog: pytest.LogCaptureFixture) -> list[list[str]]:
+    """The places of each time that the last anchor was missing somewhere."""
+    return [vars(one)["places"] for one in caplog.records if one.msg == "audit.no_last_anchor"]
+
+
+@pytest.mark.parametrize("is_away", [False, True], ids=["slow", "away"])
+@pytest.mark.parametrize("is_misplaced", [False, True], ids=["", "misplaced"])
+@pytest.mark.parametrize("before", ["not given", "is being written", "has it"])
+async def test_an_end_names_a_place_where_it_lacks_the_last_anchor_and_waits_for_no_other(
+    world: World,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    back: threading.Event,
+    before: str,
+    is_misplaced: bool,
+    is_away: bool,
+) -> None:
+    monkeypatch.setattr(anchor_places, "TAKES_S", HANGS_S)
+    place = tmp_path / "place"
+    world.rebuild(anchors=AnchorPlaces([place]))
+    if before == "has it":
+        await audit_anchors.drop(world.core)
+    (_open_hangs if is_away else _is_slow)(place, monkeypatch, back)
+    if before == "is being written":
+        await audit_anchors.drop(world.core, within_s=0.02)
+    if is_misplaced:
+        monkeypatch.setattr(world.store, "misplaced", lambda: "it was renamed")
+
+    began = time.monotonic()
+    await audit_anchors.drop_last(world.core, within_s=2 * LIMIT_S)
+
+    assert time.monotonic() - began < (0.05 if before == "has it" else 2 * LIMIT_S + 0.5)
+    lacks_it = is_away and before != "has it"
+    if not lacks_it:
+        back.set()
+    assert kept(place) == ([] if lacks_it else [await head(world)])
+    assert _named(caplog) == ([[str(place)]] if lacks_it else [])
+
+
+async def test_an_end_that_is_cut_short_names_a_place_that_lacks_the_last_anchor_all_the_same(
+    world: World,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    back: threading.Event,
+) -> None:
+    world.rebuild(anchors=_open_hangs(tmp_path / "away", monkeypatch, back))
+
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(LIMIT_S):
+            await audit_anchors.drop_last(world.core, within_s=HANGS_S)
+
+    assert _named(caplog) == [[str(tmp_path / "away")]]
+
+
+async def test_an_end_that_cannot_read_where_the_log_ends_says_so_in_its_time(
+    world: World, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    world.rebuild(anchors=AnchorPlaces([tmp_path / "place"]))
+    async with world.store.begin():  # nobody else can write meanwhile
+        await audit_anchors.drop_last(world.core, within_s=LIMIT_S)
+
+    assert _named(caplog) == [[]]
+    assert kept(tmp_path / "place") == []
 
 
 PROCESS = """

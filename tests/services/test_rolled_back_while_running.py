@@ -100,4 +100,4 @@ async def test_a_file_that_is_replaced_or_deleted_is_said_at_once_and_once_and_m
     assert "continues by itself" not in text_
     kept = await world.core.anchors.read()
     assert kept[-1].seq >= anchor.seq, "the next start knows that what it finds is older"
-    await audit_anchors.drop_last(world.core)
+    await audit_anchors.drop_last(world.core, within_s=1)

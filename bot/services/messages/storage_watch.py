@@ -27,6 +27,8 @@ Say = Callable[[str, Sequence[str]], Awaitable[None]]
 _LOOKS_EVERY_S = 10.0
 # Something stored so lately shows by itself that it can be.
 _STORED_LATELY_S = 15.0
+# What is said waits so long for places of the last anchor.
+_PLACES_TAKE_S = 4.0
 # A hiccup is over by the second look.
 _FAULTS_BEFORE_IT_IS_SAID = 2
 
@@ -65,7 +67,7 @@ class StorageWatch:
     async def _is_misplaced(self, why: str) -> None:
         """It does not pass by itself as a hiccup does, so it is said at once."""
         if self._since is None:
-            await audit_anchors.drop_last(self._core)
+            await audit_anchors.drop_last(self._core, within_s=_PLACES_TAKE_S)
         since = self._begins(why)
         if not self._is_said and self._held:
             await self._call(

@@ -20,6 +20,7 @@ from bot.intents.by_sentence import (
     is_taken_back_beside,
     leaves_it_standing,
     lookup_meant,
+    only_told,
     skips_a_control,
     without_list_marks,
     without_stories,
@@ -401,6 +402,8 @@ def _looked_at_again(
         elif reading.opened and is_bare_comma(reading, context):
             ask = questions.exactly("amount", "how much exactly, in US dollars")
             reading = replace(reading, intent="ambiguous", wanted=reading.intent, opened=False, ask=ask)
+        elif reading.opened and (slot := only_told(reading, context)):
+            reading = _without(slot, reading)
         elif (
             reading.opened
             and stays_closed(reading, context, apart=apart)
@@ -410,6 +413,18 @@ def _looked_at_again(
             reading = replace(reading, intent="ambiguous", wanted=reading.intent, opened=False, ask=ask)
         kept.append(reading)
     return kept
+
+
+def _without(slot: str, reading: Reading) -> Reading:
+    """The request without a value that is not its own, which is asked for."""
+    slots = {name: value for name, value in reading.slots.items() if name != slot}
+    first_load = reading.intent == "order_card" and slot == "amount"
+    asked = (
+        questions.exactly("amount", "what is to be on the new card")
+        if first_load
+        else questions.missing(slot, reading.intent)
+    )
+    return replace(reading, slots=slots, opened=False, ask=asked, notes=())
 
 
 def _read_all(

@@ -18,6 +18,7 @@ from bot.intents.by_sentence.by_values import asks_for_another, is_not_meant
 from bot.intents.by_sentence.lookups_meant import lookup_meant
 from bot.intents.by_sentence.sentences import candidates, is_bare_number, without_list_marks
 from bot.intents.by_sentence.stretches import Beside, Candidate
+from bot.intents.by_sentence.told_values import only_told
 
 __all__ = [
     "Beside",
@@ -29,6 +30,7 @@ __all__ = [
     "is_taken_back_beside",
     "leaves_it_standing",
     "lookup_meant",
+    "only_told",
     "skips_a_control",
     "without_list_marks",
     "without_stories",

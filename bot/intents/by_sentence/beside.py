@@ -11,6 +11,7 @@ from typing import Final
 
 from bot.intents.by_sentence.stories import tells_only
 from bot.intents.by_sentence.stretches import Beside, Candidate
+from bot.intents.by_sentence.told_values import tells_of_a_payment
 from bot.intents.by_sentence.wording import only_leads
 from bot.intents.extraction import INCIDENTAL, Entity
 from bot.intents.model import Facts, Reading
@@ -522,6 +523,8 @@ def _sums_are_placed(beside: Beside, reading: Reading) -> bool:
         # The chain says what came.
         sums = [entity for entity in beside.entities if entity.kind == "amount"]
         return len(sums) == 1 and (_IN_USD.search(sums[0].written) or _A_SUM.search(beside.text)) is not None
+    if reading.intent == "set_limits" and beside.stands_alone and tells_of_a_payment(beside.text):
+        return True
     if reading.intent in ("set_limits", "set_markup"):
         return beside.is_why and not _AMOUNT.search(_AT_PRESENT.sub(" ", beside.text))
     if reading.intent == "order_card":

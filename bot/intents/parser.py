@@ -14,14 +14,18 @@ from typing import TYPE_CHECKING, Final
 
 from bot.intents.by_sentence import (
     asks_for_another,
+    asks_without_number,
     candidates,
     is_bare_number,
+    is_forbidden,
     is_not_meant,
     is_taken_back_beside,
     leaves_it_standing,
     lookup_meant,
+    means_one_of_several,
     only_told,
     skips_a_control,
+    takes_a_request_back,
     without_list_marks,
     without_stories,
 )
@@ -32,6 +36,7 @@ from bot.intents.plain_text import Clause, Clean, clean, split
 from bot.intents.ranking import ranked
 from bot.intents.readings import (
     Context,
+    one_card,
     questions,
     read_action,
     read_answer,
@@ -270,7 +275,13 @@ def _all_meant(readings: Sequence[Reading], context: Context) -> list[Reading]:
     if sum(one.is_action or one.wants_action for one in readings) > 1:
         return list(readings)  # of several, none opens by itself
     kept = []
+    text = context.found.masked.lower()
     for reading in readings:
+        if reading.opened and reading.card is not None and means_one_of_several(text):
+            reading = _without("card", replace(reading, card=None))
+        if reading.opened and takes_a_request_back(text, reading.intent):
+            kept.append(Reading("undo"))
+            continue
         why = _why_not_opened(reading, context) if reading.opened else ""
         if why:
             ask = questions.really(reading.intent, reading.slots, why)
@@ -282,6 +293,8 @@ def _all_meant(readings: Sequence[Reading], context: Context) -> list[Reading]:
 def _why_not_opened(reading: Reading, context: Context) -> str:
     if skips_a_control(context.found.masked):
         return "Nobody who has to sign is left out here."
+    if is_forbidden(context.found.masked.lower()):
+        return "You say that it is not permitted."
     if is_not_meant(context.found.masked) or is_another_thing(reading, context):
         return "I act on plain requests of your own only."
     return "That may be two things at once." if asks_for_another(context.found, reading) else ""
@@ -289,6 +302,12 @@ def _why_not_opened(reading: Reading, context: Context) -> str:
 
 def _as_lookups(readings: Sequence[Reading], context: Context) -> list[Reading]:
     """The look-up in the place of a form, where the message only wants to know what a card holds or is."""
+    if asks_without_number(context.found.masked) and not any(
+        one.opened and one.intent != "reveal_card" for one in readings
+    ):
+        written, card = one_card(context)
+        if card is not None:
+            return [Reading("card_show", {"card": written}, card=card)]
     kept = []
     for reading in readings:
         knows = reading.opened and "amount" not in reading.slots

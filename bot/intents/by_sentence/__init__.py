@@ -15,7 +15,8 @@ from bot.intents.by_sentence.beside import (
     without_stories,
 )
 from bot.intents.by_sentence.by_values import asks_for_another, is_not_meant
-from bot.intents.by_sentence.lookups_meant import lookup_meant
+from bot.intents.by_sentence.kept_closed import is_forbidden, means_one_of_several, takes_a_request_back
+from bot.intents.by_sentence.lookups_meant import asks_without_number, lookup_meant
 from bot.intents.by_sentence.sentences import candidates, is_bare_number, without_list_marks
 from bot.intents.by_sentence.stretches import Beside, Candidate
 from bot.intents.by_sentence.told_values import only_told
@@ -24,14 +25,18 @@ __all__ = [
     "Beside",
     "Candidate",
     "asks_for_another",
+    "asks_without_number",
     "candidates",
     "is_bare_number",
+    "is_forbidden",
     "is_not_meant",
     "is_taken_back_beside",
     "leaves_it_standing",
     "lookup_meant",
+    "means_one_of_several",
     "only_told",
     "skips_a_control",
+    "takes_a_request_back",
     "without_list_marks",
     "without_stories",
 ]

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from bot.intents.by_sentence.beside import speaks_against_within
+from bot.intents.by_sentence.cores import core_of
+from bot.intents.by_sentence.wording import begins_at
 from bot.intents.extraction import Found
 from bot.intents.model import Reading
 from bot.intents.plain_text import word_set
@@ -252,7 +254,11 @@ _NO_SECOND: Final = frozenset(
 def asks_for_another(found: Found, reading: Reading) -> bool:
     """Is something else asked for in a message than what was read of it, or the same of another card?"""
     text = found.masked.lower()
-    if reading.intent == "order_card" or not _AND.search(text):
+    if reading.intent == "order_card":
+        return False
+    if reading.card is not None and _is_asked_of_another(found, reading):
+        return True
+    if not _AND.search(text):
         return False
     at = 0
     for joint in [*_STOPS.finditer(text), None]:
@@ -274,8 +280,23 @@ def asks_for_another(found: Found, reading: Reading) -> bool:
 
 
 #: Whose request it is, or that it is none, anywhere in a message.
+def _is_asked_of_another(found: Found, reading: Reading) -> bool:
+    """Does another sentence of a message plainly ask something for another card?"""
+    cards = [one for one in found.entities if one.kind == "card" and one.value]
+    if all(reading.card in one.value for one in cards):
+        return False
+    for sentence in _ENDS.split(found.masked):
+        others = [
+            one for one in found.inside(sentence, "card") if one.value and reading.card not in one.value
+        ]
+        if others and core_of(sentence[begins_at(sentence) :]) is not None:
+            return True
+    return False
+
+
+_ENDS: Final = re.compile(r"[.!?;\n]+(?=\s|$)")
 _NOT_MEANT: Final = re.compile(
-    r"\b(?:i am|i['’]m|im|we are|we['’]re|just|only) (?:only |just )?testing\b(?! (?:the|a|our|this|new|his|her))|\b(?:(?:asked|asks|begged|told|ordered) (?:us|me)|(?:my|our|the) (?:[a-z]+ )?(?:boss|manager|director|principal|chief|head|ceo|cfo|owner) (?:wants|wanted|asks|asked|insists on)) (?:for )?(?:it|this|that)(?=\W*(?:$|[,.;:!\n]))|\b(?:sayeth|saith|quoth)\b|[.,;!–-]\s*(?:said|says) (?!so\b|it\b|that\b)[a-z]+\W*$|\b(?:we|i|you) must not do (?:it|this|that)\b"
+    r"\b(?:i|i am|i['’]m|im|we|we are|we['’]re) (?:only|just|merely) ask(?:ing)?(?=\W*(?:$|[.;!\n]))|\b(?:just|only) asking(?=\W*(?:$|[.;!\n]))|\b(?:i am|i['’]m|im|we are|we['’]re|just|only) (?:only |just )?testing\b(?! (?:the|a|our|this|new|his|her))|\b(?:(?:asked|asks|begged|told|ordered) (?:us|me)|(?:my|our|the) (?:[a-z]+ )?(?:boss|manager|director|principal|chief|head|ceo|cfo|owner) (?:wants|wanted|asks|asked|insists on)) (?:for )?(?:it|this|that)(?=\W*(?:$|[,.;:!\n]))|\b(?:sayeth|saith|quoth)\b|[.,;!–-]\s*(?:said|says) (?!so\b|it\b|that\b)[a-z]+\W*$|\b(?:we|i|you) must not do (?:it|this|that)\b"
 )
 
 

@@ -36,8 +36,8 @@ _MARKUP: Final = r"(?:(?:the |our |my |company'?s? |that |this |deposits? )*mark
 _BE: Final = r"(?:should|must|has to|have to|is to|needs to|ought to|may|can|could|to|shall|will have to|would need to|might)(?: please| kindly| now| also| therefore| immediately)* (?:be|get)"
 
 #: `arrange that …`, `see to it that …`: what stands behind it is requested.
-_LET: Final = r"(?:(?:arrange|ensure|make sure|make certain|see to it|see|take care|look to it|it is necessary|it's necessary|it is required|we need|i need|we would like|i would like|i'd like|we'd like|i want|we want|i wish|i request|we request)(?: it)?(?: that)? )"
-_IS: Final = r"(?:is|are|gets?|be|can be|could be|will be|shall be|should be|may be|must be|being)(?: please| kindly| now| again| immediately| temporarily| first| already)*"
+_LET: Final = r"(?:(?:arrange|ensure|make sure|make certain|see to it|see|take care|look to it|it is necessary|it's necessary|it is required|(?:i|we)(?: would|['’]d) (?:be |feel |very |most |much |so )*(?:obliged|grateful|thankful|glad|happy|pleased) if|(?:i|we)(?: would|['’]d) need|(?:i|we) ask(?: you| kindly)?|we need|i need|we would like|i would like|i'd like|we'd like|i want|we want|i wish|i request|we request)(?: it)?(?: that)? )"
+_IS: Final = r"(?:is|are|comes?|gets?|be|can be|could be|will be|shall be|should be|may be|must be|being)(?: please| kindly| now| again| immediately| temporarily| first| already)*"
 _SENT: Final = r"(?:transferred|transfered|sent|moved|put|loaded|booked|paid|paid in|added|credited|given|placed|brought|wired|topped up|deposited|allocated|released)"
 _TAKEN: Final = r"(?:taken|moved|transferred|transfered|pulled|withdrawn|returned|brought|recalled|unloaded|removed|deducted|debited|drawn|sent|swept|booked|put)"
 _PLEASE: Final = r"(?:,? ?(?:please|pls|plz|kindly|can you|could you|would you|will you|i would like to|i'd like to|we would like to|we'd like to|i want to|we want to|i need to|we need to|you can|you may)(?: please| pls| kindly)? |,? )"
@@ -76,7 +76,33 @@ _ROWS: Final = tuple(
             "unfreeze {c}",
         ),
         (
-            rf"{_LET}{_O} {_IS} (?:closed|terminated|cancelled|canceled|deactivated)(?: down)? {_FOR_GOOD}",
+            rf"(?:the |that )?(?:freeze|block|hold|lock|suspension) (?:up)?(?:on|of|for|from) {_O} (?:can|may|should|must|has to|needs to|is to|could)(?: now| please| kindly| therefore)* be (?:lifted|removed|released|taken off|undone|ended|withdrawn)",
+            "unfreeze {c}",
+        ),
+        (
+            rf"{_LET}{_O} {_IS} (?:put|set|brought|placed) (?:again|back)(?: again)? (?:in|into|to) (?:function|use|service|operation|work)",
+            "unfreeze {c}",
+        ),
+        (
+            rf"(?:put|set|bring|place) (?:again |back )?{_O} (?:again|back)(?: again)? (?:in|into) (?:function|use|service|operation)",
+            "unfreeze {c}",
+        ),
+        (rf"{_LET}{_O} {_IS} restored", "unfreeze {c}"),
+        (
+            rf"release {_O} from (?:the |its |her |his )?(?:freeze|freezer|block|hold|lock|ice)",
+            "unfreeze {c}",
+        ),
+        (
+            rf"(?P<c>{_OF_CARD}§c\d+§(?: card)?) {_BE} (?:released|freed|taken) (?:from|off|out of) (?:the |its |her |his )?(?:freeze|freezer|block|hold|lock|ice)",
+            "unfreeze {c}",
+        ),
+        (
+            rf"(?P<c>{_OF_CARD}§c\d+§(?: card)?) (?:can|may|should|must)(?: now| please)? (?:go|be|come) (?:live|active|back on|back in use|back in service)(?: again)?",
+            "unfreeze {c}",
+        ),
+        (rf"(?:let|allow) {_O} (?:to )?(?:work|run|live|function|be used|go live) again", "unfreeze {c}"),
+        (
+            rf"{_LET}{_O} {_IS} (?:closed|terminated|cancelled|canceled|deactivated|annulled|extinguished|eliminated|revoked|deleted)(?: down)? {_FOR_GOOD}",
             "close {c} for good",
         ),
         (rf"{_LET}{_O} {_IS} (?:closed|terminated)", "close {c}"),
@@ -90,7 +116,7 @@ _ROWS: Final = tuple(
         ),
         # Off a card, before what puts money on one.
         (
-            rf"(?:recall|reverse|pull|retrieve|recover|claw|withdraw|draw|sweep|return|bring|take|unload|reclaim|remove|move|fetch|transfer|get|deduct|yank|send|debit|put|have|skim|shift|deduct|grab){_ADV} (?:the |an? |my )?(?:sum of |amount of |unspent |unused |remaining |spare |left ?over |extra )*(?P<a>{_A}){_USD}{_ADV} (?:out of|off of|off|from|out from) {_O}(?:{_ADV} (?:(?:in)?to|onto|in|for) {_FLOAT}|,? (?:and|then) (?:please )?(?:give|put|send|bring|return|move|pay|book|transfer) (?:it|them|that|this)(?: back| home| over)* (?:(?:in)?to|onto|in) {_FLOAT})?",
+            rf"(?:recall|reverse|pull|retrieve|recover|claw|withdraw|draw|sweep|return|bring|take|unload|reclaim|remove|retire|move|fetch|transfer|get|deduct|yank|send|debit|put|have|skim|shift|deduct|grab){_ADV} (?:the |an? |my )?(?:sum of |amount of |unspent |unused |remaining |spare |left ?over |extra )*(?P<a>{_A}){_USD}{_ADV} (?:out of|off of|off|from|out from) {_O}(?:{_ADV} (?:(?:in)?to|onto|in|for) {_FLOAT}|,? (?:and|then) (?:please )?(?:give|put|send|bring|return|move|pay|book|transfer) (?:it|them|that|this)(?: back| home| over)* (?:(?:in)?to|onto|in) {_FLOAT})?",
             "take {a} off {c}",
         ),
         (
@@ -109,6 +135,19 @@ _ROWS: Final = tuple(
             rf"(?:empty|drain|sweep|clear out|empty out|zero out|unload everything (?:from|off)|take everything off|take (?:all|everything|the whole balance|the full balance|whatever is left|what is left|what's left|the rest) (?:back )?(?:off|from|out of)|(?:unload|return|bring back|pull|move|recall|sweep|withdraw|transfer|get) (?:the )?(?:whole|full|entire|remaining|complete|rest of the|leftover|unused) (?:balance|amount|money|funds)(?: back)? (?:off|from|of|on|out of)) {_O}(?:{_ADV} (?:(?:in)?to|onto|in) {_FLOAT})?",
             "take everything off {c}",
         ),
+        (
+            rf"(?:empty|drain|sweep)(?: (?:completely|fully|entirely|wholly))? {_O}(?: (?:completely|fully|entirely))?{_HOME}",
+            "take everything off {c}",
+        ),
+        (
+            rf"(?:everything|all(?: of)?(?: (?:the|its|his|her|their))?(?: (?:money|funds|balance|rest|cash))?)(?: (?:that['’]?s?|which|what['’]?s|is|was|left|remaining|still|there))* (?:on|of|from|off|in) {_O}{_HOME}",
+            "take everything off {c}",
+        ),
+        (
+            rf"(?:everything|all(?: of)?(?: (?:the|its|his|her|their))?(?: (?:money|funds|balance|rest|cash))?)(?: (?:that['’]?s?|which|what['’]?s|is|was|left|remaining|still|there))* (?:on|of|from|off|in) {_O} (?:goes|has to go|must go|should go|to go|shall go){_HOME}(?=\W+(?:please|pls|plz|kindly|now|thanks|thx)\b)",
+            "take everything off {c}",
+        ),
+        (rf"{_FIRST}(?:all|everything|the lot|the rest){_HOME}", "take everything off {c}"),
         (rf"{_SUM} back (?:in)?to {_FLOAT} (?:from|off|out of) {_O}", "take {a} off {c}"),
         (
             rf"(?:take|get|pull|bring|draw|move|transfer|return|send) back {_SUM}(?: (?:which|that) (?:is|are|was|were))?(?: still)? (?:left|remaining|unused|unspent) on {_O}(?:{_ADV} (?:(?:in)?to|onto|in) {_FLOAT})?",
@@ -148,6 +187,10 @@ _ROWS: Final = tuple(
             "take {a} off {c}",
         ),
         (rf"{_SUM} (?:onto|into) {_O}", "load {a} onto {c}"),
+        (
+            rf"(?P<c>{_OF_CARD}§c\d+§(?: card)?) (?:needs?|requires?) {_SUM} (?:loaded|added|topped up|put on|credited|transferred)",
+            "load {a} onto {c}",
+        ),
         (
             rf"(?:(?:i |we )?(?:gotta|got to|have to|need to|must) )?(?:get|give) {_O} {_SUM} on (?:her|his|their|the|that) card",
             "load {a} onto {c}",
@@ -201,7 +244,7 @@ _ROWS: Final = tuple(
         (rf"(?:free|free up|liberate) {_O} (?:up )?again", "unfreeze {c}"),
         # Closed for good, before what only stops it.
         (
-            rf"(?:cancel|deactivate|discontinue|shut down|shut|terminate|close|close down|end|retire|kill|scrap|wind up|delete|remove|get rid of|dispose of) {_O}(?: down)?(?:,? (?:please|pls|plz|asap|ta|thx|thanks|mate))?[.,;–-]* {_FOR_GOOD}",
+            rf"(?:cancel|annul|extinguish|eliminate|deactivate|discontinue|shut down|shut|terminate|close|close down|end|retire|kill|scrap|wind up|delete|remove|get rid of|dispose of) {_O}(?: down)?(?:,? (?:please|pls|plz|asap|ta|thx|thanks|mate))?[.,;–-]* {_FOR_GOOD}",
             "close {c} for good",
         ),
         (
@@ -263,6 +306,7 @@ _ROWS: Final = tuple(
             rf"(?:halt|stop|suspend|pause|block|prevent) (?:the |any |all )*(?:further |more )?(?:use|usage|spending) (?:of|on|with) {_O}",
             "freeze {c}",
         ),
+        (rf"(?:freeze|block|lock|stop) temporar(?:y|ily) (?:on|for) {_O}", "freeze {c}"),
         (rf"park {_O} (?:for now|for the moment|for the time being|temporarily)", "freeze {c}"),
         # Codes.
         (
@@ -303,15 +347,15 @@ _ROWS: Final = tuple(
             "set the {u} limit of {c} to {a}",
         ),
         (
-            rf"(?:reduce|lower|cut|raise|increase|enhance|bump|bump up|lift|revise|change|set|make|put|drop|bring|take|move|adjust|fix|amend|push|get|keep|cap|up|have|update|edit)(?: down| up| back)* (?:the |a |an |new )*(?:per )?(?P<u>daily|weekly|monthly|day|week|month)(?:['’]s)? {_LIMIT}(?: down| up)?(?: (?:of|for|on|at|to|from))* {_O}(?: (?:down|up|back|from §a\d+§))*(?: (?:to|at|as|of|be|at most|is))* (?P<a>{_A})",
+            rf"(?:reduce|diminish|lower|cut|raise|elevate|increase|enhance|bump|bump up|lift|revise|change|set|make|put|drop|bring|take|move|adjust|fix|amend|push|get|keep|cap|up|have|update|edit)(?: down| up| back)* (?:the |a |an |new )*(?:per )?(?P<u>daily|weekly|monthly|day|week|month)(?:['’]s)? {_LIMIT}(?: down| up)?(?: (?:of|for|on|at|to|from))* {_O}(?: (?:down|up|back|from §a\d+§))*(?: (?:to|at|as|of|be|at most|is))* (?P<a>{_A})",
             "set the {u} limit of {c} to {a}",
         ),
         (
-            rf"(?:reduce|lower|cut|raise|increase|enhance|bump|bump up|lift|revise|change|set|make|put|drop|bring|take|move|adjust|fix|amend|push|get|keep|cap|up|have|update|edit)(?: down| up| back)* {_O}(?:['’]s)? (?:per )?(?P<u>daily|weekly|monthly|day|week|month) {_LIMIT}(?: (?:down|up|back|from §a\d+§))*(?: (?:to|at|as|of|be))* (?P<a>{_A})",
+            rf"(?:reduce|diminish|lower|cut|raise|elevate|increase|enhance|bump|bump up|lift|revise|change|set|make|put|drop|bring|take|move|adjust|fix|amend|push|get|keep|cap|up|have|update|edit)(?: down| up| back)* {_O}(?:['’]s)? (?:per )?(?P<u>daily|weekly|monthly|day|week|month) {_LIMIT}(?: (?:down|up|back|from §a\d+§))*(?: (?:to|at|as|of|be))* (?P<a>{_A})",
             "set the {u} limit of {c} to {a}",
         ),
         (
-            rf"(?:reduce|lower|cut|raise|increase|bump|lift|change|set|make|put|drop|bring|take|move|keep|cap|have)(?: down| up| back)* {_O}(?:['’]s)? {_LIMIT}(?: (?:down|up|back))*(?: (?:to|at|as|of|be))* (?P<a>{_A}){_USD}\s*{_UNIT}",
+            rf"(?:reduce|diminish|lower|cut|raise|elevate|increase|bump|lift|change|set|make|put|drop|bring|take|move|keep|cap|have)(?: down| up| back)* {_O}(?:['’]s)? {_LIMIT}(?: (?:down|up|back))*(?: (?:to|at|as|of|be))* (?P<a>{_A}){_USD}\s*{_UNIT}",
             "set the {u} limit of {c} to {a}",
         ),
         (
@@ -319,7 +363,19 @@ _ROWS: Final = tuple(
             "set the {u} limit of {c} to {a}",
         ),
         (
-            rf"(?:reduce|lower|cut|raise|increase|bump|bump up|bring|lift|revise|change|set|make|put|drop|take|move)(?: down| up)* {_O}(?:['’]s)?(?: spending)? (?:limits? )?(?P<single>(?:per|single|one|each)[- ]?(?:transaction|purchase|payment|txn|swipe))(?: {_LIMIT})?(?: (?:down|up))*(?: (?:to|at|as))* (?P<a>{_A})",
+            rf"(?:the |a |new )*(?P<u>daily|weekly|monthly) {_LIMIT} (?:of |for |on )?{_O}(?:['’]s)? ?(?:→|->|=>|=|:) ?(?P<a>{_A})",
+            "set the {u} limit of {c} to {a}",
+        ),
+        (
+            rf"{_O}(?:['’]s)?,? (?P<u>daily|weekly|monthly)(?: {_LIMIT})? ?(?:→|->|=>|=) ?(?P<a>{_A})",
+            "set the {u} limit of {c} to {a}",
+        ),
+        (
+            rf"{_O}(?:['’]s)?(?: ?[:,–-])? (?:not|no|never) (?:more than|above|over|to exceed|to go over) (?P<a>{_A}){_USD}\s*{_UNIT}(?=\W+(?:please|pls|plz|kindly|thanks|thx|from now)\b)",
+            "set the {u} limit of {c} to {a}",
+        ),
+        (
+            rf"(?:reduce|diminish|lower|cut|raise|elevate|increase|bump|bump up|bring|lift|revise|change|set|make|put|drop|take|move)(?: down| up)* {_O}(?:['’]s)?(?: spending)? (?:limits? )?(?P<single>(?:per|single|one|each)[- ]?(?:transaction|purchase|payment|txn|swipe))(?: {_LIMIT})?(?: (?:down|up))*(?: (?:to|at|as))* (?P<a>{_A})",
             "set the per transaction limit of {c} to {a}",
         ),
         (
@@ -335,7 +391,7 @@ _ROWS: Final = tuple(
             "set the {u} limit of {c} to {a}",
         ),
         (
-            rf"(?:reduce|lower|cut|raise|increase|enhance|bump|bring|lift|revise|change|set|make|put|drop|take)(?: down| up)* (?:the |his |her |their )?(?P<single>(?:per|single|one|each)[- ]?(?:transaction|purchase|payment|txn|swipe)) {_LIMIT}(?: (?:of|for|on) {_O})?(?: (?:down|up))*(?: (?:to|at|as))* (?P<a>{_A})",
+            rf"(?:reduce|diminish|lower|cut|raise|elevate|increase|enhance|bump|bring|lift|revise|change|set|make|put|drop|take)(?: down| up)* (?:the |his |her |their )?(?P<single>(?:per|single|one|each)[- ]?(?:transaction|purchase|payment|txn|swipe)) {_LIMIT}(?: (?:of|for|on) {_O})?(?: (?:down|up))*(?: (?:to|at|as))* (?P<a>{_A})",
             "set the per transaction limit of {c} to {a}",
         ),
         (
@@ -361,6 +417,10 @@ _ROWS: Final = tuple(
         ),
         (
             rf"{_MARKUP} (?:goes|moves|drops|rises|is going|has to go|needs to go|should go|must go)(?: up| down| back)? to (?P<a>{_A})",
+            "set the markup to {a}",
+        ),
+        (
+            rf"(?:make|have|set|put) (?:it|that|this)(?: to| at)? (?P<a>{_A}) {_MARKUP}",
             "set the markup to {a}",
         ),
         (rf"zero(?: out)? {_MARKUP}", "set the markup to zero"),
@@ -409,6 +469,10 @@ _ROWS: Final = tuple(
             "show me the full card number of {c} by secure link",
         ),
         (
+            r"(?P<first>§c\d+§)(?:['’]s)?,? (?:full|whole|complete|entire) (?:card )?(?:number|digits) (?:needed|required|please|pls|wanted)",
+            "show me the full card number of {c} by secure link",
+        ),
+        (
             rf"{_LINK} (?:for|to|of|with)(?: (?:view|see|viewing|seeing))? (?:the |its |his |her )*{_NUMBER} (?:of|on|for|from) {_O}(?=\W+(?:please|pls|plz|thx|thanks|asap)\b)",
             "show me the full card number of {c} by secure link",
         ),
@@ -427,6 +491,18 @@ _ROWS: Final = tuple(
         ),
         (
             rf"(?:change|update|move|switch|amend|set|correct|put|link|connect) {_O}(?:['’]s)? (?:over )?(?:to|onto|on|with|as) (?:the |this |his |her |their |my |our |a )*(?:new |other )*(?:phone|mobile|cell|telephone|contact)?(?: ?(?:number|no\.?|nr\.?))?(?: (?:is|of))?:? ?(?P<t>§t\d+§)",
+            "change the phone number of {c} to {t}",
+        ),
+        (
+            rf"(?:the )?new (?:phone |mobile |cell |contact )?(?:number|no\.?|nr\.?|phone|mobile|cell) (?:of|for|on) {_O} (?:is|=|:) ?(?P<t>§t\d+§)",
+            "change the phone number of {c} to {t}",
+        ),
+        (
+            rf"(?:the )?(?:phone|mobile|cell|tel|sms)(?: (?:number|no\.?|nr\.?))? (?:of |for |on )?{_O}(?:['’]s)? ?(?:→|->|=>|=) ?(?P<t>§t\d+§)",
+            "change the phone number of {c} to {t}",
+        ),
+        (
+            rf"{_O}(?:['’]s)?,? (?:phone|mobile|cell|tel|sms)(?: (?:number|no\.?|nr\.?))? ?(?:→|->|=>|=) ?(?P<t>§t\d+§)",
             "change the phone number of {c} to {t}",
         ),
         (

@@ -24,10 +24,27 @@ _MEANT: Final = {
 }
 
 
+#: `without the number`, `w/o pan`, `number not required`: nobody wants to see it. Not `not only the number`.
+_NUMBER: Final = r"(?:(?:the |its |his |her |their |a |any |full |whole |entire |complete |card |long |16-digit |§[xak]\d+§ )*(?:card )?(?:number|pan|digits|nr))"
+_WITHOUT: Final = re.compile(
+    rf"\b(?:without|w/o|with o|w/out|with out|sans|minus|except(?: for)?|excluding|excl\.?|omitting|but not|and not|not|no|no need (?:for|of)|leave (?:out|off)|skip|hide|don['’]?t (?:need|want|show|send|give)(?: me)?|do not (?:need|want|show|send|give)(?: me)?) {_NUMBER}\b(?! of (?:requests|cards|payments|purchases))"
+    rf"|\b{_NUMBER} (?:is |are )?(?:not (?:required|needed|necessary|wanted|included|asked for)|excluded|omitted|left out|aside|apart)\b|\bnever ?mind {_NUMBER}\b"
+)
+_SHOWN: Final = re.compile(
+    r"\b(?:details?|particulars?|info|information|status|data|profile|record|summary|overview|usual|bits|basics|essentials|share|show|tell|see|look|pull up|bring up|what(?:['’]s| is)|who|have|get|give|send)\b"
+)
+
+
+def asks_without_number(masked: str) -> bool:
+    """Does a masked text ask what a card is, and say that its number is not wanted?"""
+    text = masked.lower()
+    return _WITHOUT.search(text) is not None and _SHOWN.search(_WITHOUT.sub(" ", text)) is not None
+
+
 def lookup_meant(intent: str, masked: str) -> str:
     """The look-up that a masked text asks for, though it was read as a request of this intent; empty where it is none."""
     meant, pattern = _MEANT.get(intent, ("", None))
-    return meant if pattern is not None and pattern.search(masked.lower()) else ""
+    return meant if pattern is not None and pattern.search(_WITHOUT.sub(" ", masked.lower())) else ""
 
 
-__all__ = ["lookup_meant"]
+__all__ = ["asks_without_number", "lookup_meant"]

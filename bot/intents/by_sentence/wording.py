@@ -27,6 +27,7 @@ _ASKS: Final = (
     r"(?:i|we)(?:'d| would)? (?:want|need|wish|like|have)(?: to)? (?=(?:see|view|look at)\b)",
     r"what (?:i|we) (?:require|need|want|would like)(?: now| today)? is(?: to| for you to)?",
     r"(?:may|can|could) i (?:please )?(?:request|ask)(?: you)?(?: to| for)",
+    r"(?:please |kindly |pls )?provide to(?= [a-z]+)(?: (?:please|also|immediately|urgently))*",
     r"(?:please |kindly |pls )?(?:arrange|proceed|ensure|manage|help|assist(?: us| me)?|be kind enough|make arrangements)(?: to| in| with)(?= [a-z]+)(?: please| kindly)?",
     r"(?:you|u) (?:may|can|could)(?: now| please| pls| kindly| go ahead and)*(?= (?:un|re)?(?:freeze|block|lock|activate|load|top|close|lift|take|pull|put|switch|turn))",
     r"(?:please |kindly )?(?:go ahead and|go on and|hurry up and|be quick and|quickly|urgently|immediately|just)(?= [a-z])",

@@ -78,6 +78,18 @@ _ROWS: Final = tuple(
             r"(?P<card>(?<![\w'])[\w'-]+(?: card)?) can (?P<verb>un-?freeze|unblock|unlock|reactivate)(?: (?:already|now|again))*(?= (?:pls|please|plz)|\s*(?:[,.;!]|$))",
             r"\g<verb> \g<card>",
         ),
+        # As speakers of Romance languages say it: `the number complete of`, `kindly visualize`.
+        (
+            "number",
+            r"\bnumber (?P<whole>complete|entire|full|whole|integral)(?= (?:of|on|for)\b)",
+            r"\g<whole> number",
+        ),
+        (
+            "provide to",
+            rf"\b(?P<ask>please|pls|kindly) provide to (?=(?:completely |immediately |also )?(?:{_HELPED}|empty|elevate|bring|show)\b)",
+            r"\g<ask> ",
+        ),
+        ("visuali", r"\bvisuali[sz]e\b", "show"),
         ("lemme", r"\blemme\b", "let me"),
         ("gimme", r"\bgimme\b(?= (?:a|the) (?:look|link))", "give me"),
         # `2k5` is 2.5 thousand in South Africa, Holland and Poland; two or three digits behind the k may be something else.

@@ -99,6 +99,14 @@ _NUMBER_OF: Final = re.compile(
 )
 
 
+#: `daily limit 3205 → 100`, `phone 9140 → +263 …`: a line with nothing else in it but courtesies.
+_COURTESIES: Final = r"(?:(?:hi|hey|hello|morning|pls|please|plz|kindly|asap|now|thx|thanks)\b[\s,.!:]*)*"
+_VALUE_OF: Final = re.compile(
+    rf"^(?P<head>\W*{_COURTESIES})(?:(?P<every>daily|weekly|monthly)(?: limit| cap| max)?|(?P<phone>phone|mobile|mob|cell|tel)(?: (?:nr|no|number))?\.?)\s+(?:of |for |on )?(?P<card>\d{{4}})\s*→\s*(?P<value>(?:\+\d[\d ()-]{{6,}}\d|\$?\d[\d.,]*(?: ?usd)?))(?P<tail>[\s,.!]*{_COURTESIES})$",
+    re.IGNORECASE,
+)
+#: Four digits that are as likely what a limit was before: `daily limit 2000 → 1500`.
+_ROUND: Final = 50
 #: More of them, or a longer line, is no message to us: there a sign keeps every form closed.
 _MOST_SIGNS: Final = 12
 _LONGEST_LINE: Final = 300
@@ -124,6 +132,7 @@ def _line_in_words(line: str, cards: Directory) -> str:
     if "→" in line:
         line = _STATES.sub(lambda found: _turned(found, cards), line)
         line = _BECOMES.sub(lambda found: _becomes(found, cards), line)
+        line = _VALUE_OF.sub(lambda found: _of_a_card(found, cards), line)
         line = _NUMBER_OF.sub(lambda found: _of_a_phone(found, cards), line)
         line = _SEGMENT.sub(lambda found: _moved(found, cards), line)
         line = _old_and_new(line, cards)
@@ -163,6 +172,14 @@ def _becomes(found: re.Match[str], cards: Directory) -> str:
     if not head.strip() or not _asks_for_it(head, tail, cards):
         return f"{head} to {_stopped(after)} {tail}"
     return f"{head} {'freeze' if _is_stopped(after) else 'unfreeze'}{tail}"
+
+
+def _of_a_card(found: re.Match[str], cards: Directory) -> str:
+    every, card, value = found["every"], found["card"], found["value"]
+    if not cards.called(card) or bool(every) == value.startswith("+") or (every and not int(card) % _ROUND):
+        return found[0]
+    what = f"set the {every} limit" if every else "change the phone number"
+    return f"{found['head']}{what} of card {card} to {value}{found['tail']}"
 
 
 def _of_a_phone(found: re.Match[str], cards: Directory) -> str:

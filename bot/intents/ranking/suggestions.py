@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from bot.intents.by_sentence import asks_without_number
 from bot.intents.model import ACTIONS, KnownCard, Reading, Suggestion
 from bot.intents.ranking.ranker import NONE, NOT_MEANT, NOT_OFFERED, ranker
 from bot.intents.readings import (
@@ -109,7 +110,9 @@ _SECRET: Final = re.compile(r"\b(?:cvv|cvc|cv2|security code|pin(?:code)?)\b")
 
 
 #: Said of the books alone, and seldom enough that the ranker hardly knows it.
-_BOOKED: Final = re.compile(r"\b(?:booked|postings|book entr\w+)\b")
+_BOOKED: Final = re.compile(
+    r"\b(?:booked|bookings?|posted|postings|the books|book entr\w+|accounting registrations?)\b"
+)
 #: Look-ups of purchases, which take a merchant, a kind and an amount all alike.
 _SEE_MERCHANTS: Final = frozenset({"card_transactions", "spend_show", "decline_explain"})
 #: A word of cards and money: without one nothing is refused, and no help is given unless it speaks to us.
@@ -121,7 +124,7 @@ _SPEAKS_OF_MONEY: Final = re.compile(
     r"|recurring|automatic\w*|standing order|undo|pause)\b"
 )
 _SPEAKS_TO_US: Final = re.compile(
-    rf"{_SPEAKS_OF_MONEY.pattern}|\b(?:bot|countersign|commands?|menu|help|type|say|ask|can you|do you|are you|you do|use (?:this|you|it))\b"
+    rf"{_SPEAKS_OF_MONEY.pattern}|\b(?:bot|countersign|commands?|menu|help|type|say|ask|can you|do you|are you|you (?:do|understand|know)|cmds?|tricks|use (?:this|you|it))\b"
 )
 Shares = Sequence[tuple[str, float]]
 
@@ -222,6 +225,8 @@ def _is_not_ours(best: str, share: float, masked: str) -> bool:
 
 def _stands(first: Reading, best: str, share: float, masked: str) -> bool:
     """Does a look-up stand against another one, as the rules saw what the ranker does not see?"""
+    if first.intent == "card_show" and asks_without_number(masked):
+        return True
     if first.intent == "ledger_show" and _is_look(best) and _BOOKED.search(masked):
         return True
     if first.intent in ("ambiguous", "help") or not _SAID & first.slots.keys():

@@ -28,12 +28,12 @@ def _rule(intent: str, pattern: str, needs: str = "") -> Rule:
 
 _SHOW: Final = r"(?:show|list|give|gimme|see|get|pull up|display|send|what|which|any|all|how many|export)"
 _MONEY_LEFT: Final = (
-    r"how much (?:money |cash )?(?:is|does|do|has|have|did|s|'s|are|on"
+    r"\bresidu(?:al|e)\b(?! (?:of|from) (?:the |a )?(?:invoice|bill))|\bwhat §c\d+§ has (?:left |still |now )?to spend\b|^anything (?:left |still )?(?:on|in) §c|how much (?:money |cash )?(?:is|does|do|has|have|did|s|'s|are|on"
     r"|left)\b|what(?:'s| is| has| does)? .*\bleft\b|left on\b|money (?:is |left |remaining )?on\b"
 )
 _DECLINED: Final = (
-    r"declin\w*|\b(?:killed|stopped|sank|blocked) (?:the|that|his|her|their|our) (?:charge|payment|purchase"
-    r"|transaction)\b"
+    r"declin\w*|\b(?:killed|stopped|sank|blocked) (?:the|that|this|his|her|their|our) (?:[\w.&'’-]+ ){0,3}?(?:charge|payment|purchase"
+    r"|transaction)\b|\bnegated\b|\bdo not honou?r\b|\bstopped §c\d+§ (?:at|from|in)\b"
     r"|\b(?:pump|terminal|machine|till|shop|pos|reader|atm|hotel|merchant)s? (?:said|says|saying) no\b"
     r"|(?:can\'?t|cannot|can not|unable to|couldn\'?t) (?:\S+ )?(?:pay|be used"
     r"|withdraw)\b|\brefus\w+|\breject\w*|\bfail(?:s|ed|ing|ures?)?\b|\bbounc\w+|\bdenied\b|turned down"
@@ -46,7 +46,7 @@ _SPENT: Final = (
     r"\btransactions?\b|\bpurchas\w+|\bspen[dt]\w*|\bbought\b|\bbuy(?:s|ing)?\b|\btxs?\b"
     r"|\btxns?\b|\bpaid\b|\bpay(?:s|ing|ments?)?\b"
     r"|\bcharge[ds]?\b|\bactivity\b|\bhistory\b|\b(?:get|got|been|was|being) used\b"
-    r"|\bswip(?:es?|ed|ing)\b|\btaps\b|\brefunds?\b|\bmerchants?\b|\b(?:last )?used\b|what(?:'s|s| is) on §c"
+    r"|\bmovements?\b|\bswip(?:es?|ed|ing)\b|\btaps\b|\brefunds?\b|\bmerchants?\b|\b(?:last )?used\b|what(?:'s|s| is) on §c"
 )
 _FUNDING: Final = (
     r"\b(?:crypto|usd[tc]|coins?|stablecoins?) (?:deposits?|transfers?|payments?)\b"
@@ -66,10 +66,11 @@ _FEE: Final = (
 DECISION: Final = re.compile(
     r"^(?:to validate|consider (?:this|that|it) (?:as )?my (?:yes|approval|ok|signature|sign-?off))\b"
     r"|^(?:(?:just|abeg|mate|so|now) )*(?:i |we )?(?:hereby )?(?:approve|approved|reject|rejected|deny|denied|decline it"
-    r"|decline that)\b(?! (?:reason|why))|^lgtm\b"
+    r"|decline that)\b(?! (?:reason|why|fundings?|deposits?|transfers?|requests?|payments?|purchases?|transactions?|top-?ups?|ones|cards?))|^lgtm\b"
 )
 #: The same of a request that is named, in other words and orders: `R-7K3M: signed`, `with my approval R-7K3M can go`.
 DECIDES: Final = re.compile(
+    r"§r\d+§ (?:is |has been |gets )?(?:hereby |fully |now )*(?:approved|rejected|signed(?: off)?|ok(?:ay)?(?:ed)?|denied|cleared|authori[sz]ed) (?:by me|from me|from my (?:side|end)|on my (?:part|side|end))\b|"
     r"^(?!.*\b(?:who|what|when|was|has|have|is|did|does|why|how|status|state|which|where|can i"
     r"|can (?!you\b|u\b|we\b|someone\b|somebody\b|this\b|it\b|now\b|go\b|be\b)\w+ (?:approve"
     r"|sign|reject)|should|or not?|got (?:approved|rejected|signed)|by whom?|whether|insists?|already)\b).*"
@@ -78,7 +79,7 @@ DECIDES: Final = re.compile(
     r"|ship it|go ahead)\b"
 )
 HELP: Final = re.compile(
-    r"^help\b|^commands?\b|\bwhat can (?:you|i|we)\b|\b(?:what|which) commands\b|^how (?:do"
+    r"^help\b|^commands?\b|\b(?:list|overview|menu) of (?:all )?(?:your |the )?(?:commands?|cmds|things (?:that )?you)\b|^cmds?\b|\byour tricks\b|\bthings (?:that )?you (?:can do|understand|know)\b|\bwhat can (?:you|i|we)\b|\b(?:what|which) commands\b|^how (?:do"
     r"|can|would|to|does|should|could) (?:i|we|one|this|it|you)\b(?!.*\b(?:left|stand|balance|float look)\b)"
     r"|^how to\b|what (?:are|do) you\b(?! (?:think|reckon|mean|say|make of|recommend|fancy|want"
     r"|doing))|\bwhat (?:do|should|must) (?:i|we) (?:type|write|say|enter)\b|\bwhat(?:'s| is"
@@ -137,6 +138,11 @@ RULES: Final = (
         r" (?:we |i |you )?(?:send|deposit|fund|wire|transfer|pay)|\b(?:usd[tc]|crypto"
         r"|stablecoins?)\b.*\bwhere (?:to|do)\b|\bwhere to\b.*\b(?:usd[tc]|fund)",
     ),
+    _rule(
+        "funding_addresses",
+        r"\bwhere (?:does|do|must|should|shall|has|have|is|are) (?:the |our |any )?(?:money|usd[tc]|funds|coins|crypto|§n\d+§)\b[^?.!]{0,40}\b(?:go|sent|send)\b(?! wrong)"
+        r"|\b(?:coordinates|details) (?:of|for) (?:the |our )?(?:deposits?|fundings?)\b|\bdeposit coordinates\b",
+    ),
     _rule("card_transactions", r"\bhow much\b.*\b(?:spen[dt]\w*|paid|pays?|used|bought)\b", "card"),
     _rule(
         "ledger_show",
@@ -193,7 +199,7 @@ RULES: Final = (
 CARD_RULES: Final = (
     _rule(
         "card_show",
-        r"\b(?:tell|show|info|details?|status|look ?up|pull up|who (?:holds|has|owns|is"
+        r"\b(?:tell|show|info|details?|particulars?|status|look ?up|pull up|who (?:holds|has|owns|is"
         r"|froze|blocked|closed|unfroze)|what about|what(?:'s| is|s)? up|what do we know"
         r"|limits?|active|frozen|froze|freeze|closed|blocked|on hold|phone|number|threeds"
         r"|open|display|view|find|search|check|see|expir\w+|holder|belongs?|give me|about"

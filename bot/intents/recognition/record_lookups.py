@@ -72,6 +72,12 @@ _FOR_PERSON: Final = tuple(
 FIRST: Final = (
     ("request_show", _R, ""),
     ("ledger_show", r"\bfloat\b\W{0,3}\bin and out\b", ""),
+    (
+        "ledger_show",
+        r"\b(?:posted|booked|entered|recorded) (?:in the books|against)\b|\bthrough the books\b|\bbookings? (?:went|go|going|gone|came) (?:through|in|out)\b"
+        r"|\bposted in the books\b|\baccounting (?:registrations?|records?|movements?)\b|\b(?:what|which|all|everything)\b[^?.!]{0,20}\b(?:booked|posted) (?:on|to|against|for) §c",
+        "",
+    ),
     ("request_show", rf"{_MINE} {_REQUEST}\b", ""),
     (
         "request_show",

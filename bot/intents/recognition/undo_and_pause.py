@@ -15,7 +15,7 @@ _BEFORE: Final = (
 )
 _LED_BY: Final = re.compile(_BEFORE)
 _AFTER: Final = (
-    r"(?:[\s,]+(?:please|pls|plz|again|now|right now|quickly|asap|at once|immediately|thanks|thx|for me|then))*"
+    r"(?:[\s,]+(?:please|pls|plz|again|now|right now|quickly|asap|at once|immediately|thanks|thx|for me|for now|for the moment|until further notice|then))*"
     r"[\s!.]*$"
 )
 _THING: Final = (
@@ -39,7 +39,7 @@ _UNDO: Final = re.compile(
     rf"|{_BACK} (?:my |the )?(?:request )?{_R})" + _AFTER
 )
 _ALL: Final = (
-    r"(?:(?:all|every|any)(?: (?:the|our|single))?(?: outgoing)? (?:payments?|payouts?|transfers?|money|cash|funds)(?: (?:going |that goes )?(?:out|(?:out of|from|leaving) (?:the |our )?(?:float|pot|account|company|pool)))?"
+    r"(?:(?:all|every|any)(?: (?:the|our|single))?(?: outgoing)? (?:payments?|payouts?|out-?flows?|outgoings|transfers?|money|cash|funds)(?: (?:going |that goes )?(?:out|(?:out of|from|leaving) (?:the |our )?(?:float|pot|account|company|pool)))?"
     r"|(?:all|everything) outgoing|everything|all (?:of )?(?:the |our )?(?:sending|sends|payments|outgoing \w+|operations|requests|transfers"
     r"|calls"
     r"|writes|activity)|(?:all |any |every )?(?:the )?sending(?: (?:out|to) [^§]*)?|(?:the )?outgoing \w+"
@@ -48,7 +48,7 @@ _ALL: Final = (
 )
 _PAUSE: Final = re.compile(
     _BEFORE
-    + rf"(?:(?:pause|stop|halt|suspend|freeze|hold) (?:down )?{_ALL}|put {_ALL} on (?:hold|pause|ice)|(?:hit|pull|press|use) (?:the )?(?:kill switch"
+    + rf"(?:(?:pause|stop|halt|suspend|freeze|hold|kill) (?:down )?{_ALL}|put {_ALL} on (?:hold|pause|ice)|(?:hit|pull|press|use) (?:the )?(?:kill switch"
     rf"|emergency"
     r" (?:stop|brake)|big red button)|emergency stop"
     r"|(?:arrange|see to it|ensure|make sure)(?: it)? that (?:nothing(?: more| else| further)?|no (?:more )?(?:money|payments?|funds|transfers?)) (?:is|gets|goes|leaves|are|go)(?: (?:sent|paid|moved|transferred))?(?: out)?(?: from (?:our|your) (?:side|end))?"

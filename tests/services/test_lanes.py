@@ -102,7 +102,7 @@ async def test_of_those_that_wait_the_newest_is_taken_in_whichever_order_they_co
 
 
 class Threads(Executor):
-    """What is asked of a place waits here until it is told what comes of it."""
+    """What is asked of a place waits here for its answer."""
 
     def __init__(self) -> None:
         self._asked: list[tuple[Future[Any], Callable[[], Any]]] = []

@@ -218,13 +218,13 @@ class Database:
         if self.path is None or self.is_begun():
             return ""
         is_empty = ", whose file is empty" if self.path.exists() else ""
+        real = self._real()
         nothing = f"There is no database at {self.path}{is_empty}"
-        name = glob.escape(self.path.name)
-        of_kept = sorted(self.path.parent.glob(f"{name}.kept-*"))
+        of_kept = self._beside(".kept-*")
         if kept := self._kept():
             return (
                 f"{nothing}: it was deleted or moved while Countersign ran, and what was open"
-                f" is kept as {kept[-1]}. Nothing was started. Rename that to {self.path} and start."
+                f" is kept as {kept[-1]}. Nothing was started. Rename that to {real} and start."
             )
         if of_kept:
             return (
@@ -233,18 +233,14 @@ class Database:
                 f" file back if it was moved, or restore the newest backup, and move {of_kept[0]} away."
             )
         of_before = sorted(
-            (
-                one
-                for one in self.path.parent.glob(f"{name}.before-restore-*")
-                if not one.name.endswith(_BESIDE)
-            ),
+            (one for one in self._beside(".before-restore-*") if not one.name.endswith(_BESIDE)),
             key=lambda one: one.stat().st_mtime,
         )
         if of_before:
             return (
                 f"{nothing}, but there is {of_before[-1]}, which `countersign restore` replaced:"
                 " it may have been killed before the backup was in place. Nothing was started. Restore again, or rename"
-                f" that, and its -wal file if there is one, to {self.path} and start."
+                f" that, and its -wal file if there is one, to {real} and start."
             )
         log = log_path(self.path)
         try:
@@ -254,15 +250,29 @@ class Database:
             return ""
         return (
             f"{nothing}, but there is its log {log}, with changes that are in no other file. Nothing"
-            f" was started. Put the database back to {self.path}, beside its log, and start."
+            f" was started. Put the database back to {real}, beside its log, and start."
         )
+
+    def _real(self) -> Path:
+        """The SQLite file itself, where its path is a link."""
+        assert self.path is not None  # noqa: S101 - asked of SQLite alone
+        return self.path.resolve() if self.path.is_symlink() else self.path
 
     def _kept(self) -> list[Path]:
         """What was open when the file was deleted or replaced beneath Countersign, the newest last; whole ones only."""
+        return [one for one in self._beside(".kept-*") if not one.name.endswith(_BESIDE)]
+
+    def _beside(self, pattern: str) -> list[Path]:
+        """Files that are named after the SQLite file, in order: beside its path, and where that is a link beside the
+        real one, as `countersign restore` replaces that."""
         if self.path is None:
             return []
-        found = self.path.parent.glob(f"{glob.escape(self.path.name)}.kept-*")
-        return sorted(one for one in found if not one.name.endswith(_BESIDE))
+        found = {
+            one
+            for path in {self.path, self._real()}
+            for one in path.parent.glob(f"{glob.escape(path.name)}{pattern}")
+        }
+        return sorted(found, key=lambda one: (one.name, one))
 
     def _why_unwritable(self, error: OSError) -> str:
         if error.errno == errno.EROFS:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import os
+import re
 import shutil
 import sqlite3
 import sys
@@ -444,6 +445,32 @@ async def test_where_the_path_is_a_link_who_finds_no_database_reads_which_file_w
         ):
             await opening
     assert not real.exists()
+
+
+@pytest.mark.parametrize("left", ["-wal", ".kept-20260302T090000Z", ".kept-1.part", ".before-restore-1a2b3c"])
+@pytest.mark.parametrize("beside", ["it", "the link to it", "the file that the link leads to"])
+async def test_no_empty_database_is_begun_beside_anything_that_is_left_of_one(
+    tmp_path: Path, beside: str, left: str
+) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    path = real = disk / "countersign.db"
+    if beside != "it":
+        path = tmp_path / "bot.db"
+        path.symlink_to(real)
+    real.touch()
+    of = path if beside == "the link to it" and left != "-wal" else real
+    lies = of.with_name(of.name + left)
+    lies.write_bytes(b"with what was in it")
+
+    for opening in (migrate(url_of(path)), Store.open(url_of(path), vault=VAULT, clock=SystemClock())):
+        with pytest.raises(DatabaseMissing, match="Nothing was started") as refused:
+            await opening
+        assert str(lies) in str(refused.value)
+        if "part" not in left:
+            assert re.search(rf"(Rename|rename|Put).* to {real}(,| and start)", str(refused.value))
+    assert lies.read_bytes() == b"with what was in it"
+    assert real.stat().st_size == 0
 
 
 async def test_no_empty_database_is_begun_where_only_an_unfinished_copy_was_kept(tmp_path: Path) -> None:

@@ -99,7 +99,7 @@ async def back_up(url: str, target: Path, *, vault: Vault, clock: Clock) -> Copi
                     " COUNTERSIGN_DATABASE_URL, or start Countersign first."
                 )
             found = await check(unfinished, vault=vault, clock=clock, shown=database.shown)
-            os.rename(unfinished, target)
+            _name_new(unfinished, target)
     except OSError as error:
         raise CopyRefused(f"{target} cannot be written ({error.strerror}).") from None
     return found
@@ -373,6 +373,18 @@ def _forget_second_names(path: Path) -> None:
             if path.exists() and one.samefile(path):
                 _log_of(one).unlink(missing_ok=True)
                 one.unlink()
+
+
+def _name_new(unfinished: Path, target: Path) -> None:
+    """Never the name of what has come there meanwhile, such as another backup."""
+    try:
+        os.link(unfinished, target)
+    except FileExistsError:
+        _require_free(target)
+        raise
+    except OSError:  # a disk that gives a file one name alone
+        _require_free(target)
+        os.rename(unfinished, target)
 
 
 def _name_again(old: Path, new: Path) -> None:

@@ -416,6 +416,32 @@ async def test_a_database_in_which_nothing_was_recorded_is_no_backup_either(tmp_
     assert [name for name in os.listdir(tmp_path) if "copy" in name] == []
 
 
+@pytest.mark.parametrize("has_links", [True, False], ids=["", "a file has one name alone"])
+async def test_of_two_backups_to_one_name_at_once_one_is_refused_and_none_is_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, has_links: bool
+) -> None:
+    path, _ = await a_database_and_its_backup(tmp_path)
+    target = tmp_path / "today.db"
+    if not has_links:
+        monkeypatch.setattr(os, "link", _no_links)
+
+    first, *refused = sorted(
+        await asyncio.gather(
+            *(back_up(url_of(path), target, vault=VAULT, clock=SystemClock()) for _ in range(3)),
+            return_exceptions=True,
+        ),
+        key=lambda one: isinstance(one, Exception),
+    )
+
+    assert isinstance(first, copies.Copied)
+    assert all(isinstance(one, CopyRefused) and "never overwritten" in str(one) for one in refused)
+    assert [name for name in os.listdir(tmp_path) if "today" in name] == ["today.db"]
+
+
+def _no_links(_old: object, _new: object) -> None:
+    raise PermissionError(errno.EPERM, "Operation not permitted")
+
+
 @pytest.mark.parametrize("end", ["-wal", "-shm", "-journal", ".anchors"])
 async def test_no_backup_gets_a_name_that_belongs_to_the_database(tmp_path: Path, end: str) -> None:
     path, _ = await a_database_and_its_backup(tmp_path)

@@ -1,7 +1,8 @@
 """What many authors wrote to the bot (tests/intents/authors), and how a reading of it is judged.
 
-Split by author, never by sentence: 01 to 12, 16 to 35, 37, 40, 44 and the even ones from 46 to 54 train the ranker, 36,
-38, 41 and the odd ones from 45 to 55 calibrate it; all of them show the rules what is missing. Whoever measures on others hands in their folder.
+Split by author, never by sentence: 01 to 12, 16 to 35, 37, 40, 44 and the even ones from 46 to 54 are for training the
+ranker, 36, 38, 41 and the odd ones from 45 to 55 calibrate it; all of them show the rules what is missing. Whoever
+measures on others hands in their folder.
 """
 
 from __future__ import annotations

@@ -89,8 +89,8 @@ def _said(every: dict[str, list[Mutant]], known: dict[str, results.Line]) -> int
     lines = []
     for path, found in every.items():
         mine = [known[m.key] for m in found if m.key in known]
-        killed = sum(line.outcome == "killed" for line in mine)
-        fine = sum(line.outcome != "killed" and line.key in listed for line in mine)
+        killed = sum(line.outcome in results.NOTICED for line in mine)
+        fine = sum(line.outcome not in results.NOTICED and line.key in listed for line in mine)
         print(
             f"{path:40} {len(found):8} {killed:7} {fine:11} {len(mine) - killed - fine:9} {len(found) - len(mine):8}"
         )

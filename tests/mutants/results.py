@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.mutants.rooms import CORE, ROOT, fingerprint
-from tests.mutants.runner import KILLED, Result
+from tests.mutants.runner import ENDLESS, KILLED, Result
 
 KEPT = ROOT / "build" / "mutants.jsonl"
+#: A test that does not end is ended by its time-out, and fails.
+NOTICED = (KILLED, ENDLESS)
 EQUIVALENT = Path(__file__).with_name("equivalent.toml")
 
 
@@ -58,10 +60,10 @@ def may_survive(file: Path = EQUIVALENT) -> Mapping[str, str]:
 def unexplained(lines: Iterable[Line]) -> list[Line]:
     """Those that were not noticed by a test and are not listed."""
     listed = may_survive()
-    return [line for line in lines if line.outcome != KILLED and line.key not in listed]
+    return [line for line in lines if line.outcome not in NOTICED and line.key not in listed]
 
 
 def stale(lines: Iterable[Line]) -> list[str]:
     """Listed as equivalent, and yet a test notices: the reason given is wrong."""
     listed = may_survive()
-    return [line.key for line in lines if line.outcome == KILLED and line.key in listed]
+    return [line.key for line in lines if line.outcome in NOTICED and line.key in listed]

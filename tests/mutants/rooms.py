@@ -55,7 +55,7 @@ CORE: dict[str, tuple[str, ...]] = {
     "storage/vault.py": ("tests/storage/test_vault.py",),
     "storage/audit.py": _AUDIT,
     "bot/domain/sentences.py": ("tests/unit/test_domain_sentences.py", "tests/handlers/test_hostile_text.py"),
-    "handlers/views/blocks.py": ("tests/handlers/test_hostile_text.py", "tests/unit/test_blocks.py"),
+    "handlers/views/blocks.py": ("tests/unit/test_blocks.py", "tests/handlers/test_hostile_text.py"),
     "bot/domain/money/csv_export.py": _MONEY,
     "bot/domain/money/amounts.py": _MONEY,
     "bot/domain/requests/batch_csv.py": ("tests/unit/test_bulk_csv.py",),

@@ -8,6 +8,7 @@ a process in which the module was not imported yet: it forks before anything is 
 from __future__ import annotations
 
 import gc
+import importlib
 import importlib.abc
 import importlib.machinery
 import importlib.util
@@ -197,6 +198,10 @@ def _imported_as(path: str, source: str, mutant: Mutant, tests: Sequence[str]) -
     assert module_name(path) not in sys.modules, f"{path} was imported before it could be changed"
     code = compile(mutated(source, mutant.index), str(ROOT / path), "exec")
     sys.meta_path.insert(0, _Changed(module_name(path), ROOT / path, code))
+    try:
+        importlib.import_module(module_name(path))
+    except Exception:  # noqa: BLE001  whatever it raises: whoever imports the module notices
+        return int(pytest.ExitCode.TESTS_FAILED)
     return _pytest(tests)
 
 

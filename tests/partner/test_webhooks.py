@@ -219,10 +219,11 @@ def test_of_a_challenge_these_fields_are_kept_and_no_others() -> None:
         (True, "True Coffee", "True Coffee"),
         ("", "Corner Coffee", "Corner Coffee"),
         ({"deep": "123456"}, "Corner 123456", "Corner 123456"),
+        ("123456", 9123456, "[removed]"),  # no text of which a part could be kept
     ],
 )
 def test_a_code_that_is_said_twice_is_removed_from_what_is_kept(
-    code: object, merchant: str, stored: str
+    code: object, merchant: object, stored: str
 ) -> None:
     found = storable("card.3ds_challenge", {"merchant": merchant, "code": code})
     assert found["merchant"].replace(REMOVED, "[removed]") == stored

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.domain.requests import MAX_ROWS, Column, Unreadable
-from bot.domain.requests.batch_csv import Row, columns_named, decode, read
+from bot.domain.requests.batch_csv import MAX_BYTES, Problem, Row, columns_named, decode, read
 
 CARD = Column.of("card", "Card", "last4")
 AMOUNT = Column.of("amount_usd", "Amount (USD)", "amount")
@@ -87,6 +87,44 @@ def test_what_is_no_list_is_refused_whole(text: str, said: str) -> None:
     assert said in shown(text)[0]
 
 
+def test_a_column_goes_by_its_field_its_label_and_its_other_names() -> None:
+    column = Column.of("amount_usd", "Sum", "Wanted (USD)")
+    for name in ("amount_usd", "Amount USD", "SUM", "wanted_usd"):
+        assert read(f"{name}\n50", [column])[0].texts == {"amount_usd": "50"}
+    assert Column.of("a", "A").optional is False
+
+
+def test_rows_are_alike_whatever_parts_them_and_know_what_did() -> None:
+    (row,) = read("card;amount\n4242;50", COLUMNS)
+    assert row == Row(2, {"card": "4242", "amount_usd": "50"})
+    assert (row.delimiter, row.headers) == (";", {"card": "card", "amount_usd": "amount"})
+    assert Row(1, {}).delimiter == ","
+    assert "not known" in shown("card~amount\n4242~50")[0]
+
+
+def test_a_refusal_says_every_problem_on_a_line_of_its_own() -> None:
+    assert str(Unreadable([Problem(3, "one"), Problem(0, "two")])) == "Line 3: one\ntwo"
+    assert shown("")[0].startswith("The list is empty.")
+    assert shown('"card,amount\na,1')[0].startswith("Line 1: The quotes do not match")
+
+
+def test_of_a_long_name_of_a_column_forty_signs_are_shown() -> None:
+    assert f"“{'x' * 40}”" in shown(f"{'x' * 60},card,amount\n1,2,3")[0]
+
+
+def test_a_mark_before_the_first_line_is_no_part_of_it() -> None:
+    assert columns_named("\ufeff\ncard,amount\n1,2") == {"card", "amount"}
+    assert read('\ufeff"Amount, USD",card\n1,2', COLUMNS)[0].texts == {"amount_usd": "1", "card": "2"}
+
+
+def test_a_list_of_the_most_bytes_is_read_and_of_one_more_is_not() -> None:
+    assert (MAX_BYTES, MAX_ROWS) == (200_000, 100)
+    most = "card,amount\n" + f"{'é' * 40_000},1\n" * 2
+    most += f"{'a' * (MAX_BYTES - len(most.encode()) - 3)},1\n"
+    assert (len(read(most, COLUMNS)), decode(most.encode())) == (3, most)
+    assert shown(f"{most} ") == ["The list has more than 200,000 bytes."]
+
+
 def test_a_list_of_the_most_rows_is_read() -> None:
     assert len(read("card,amount\n" + "a,1\n" * MAX_ROWS, COLUMNS)) == MAX_ROWS
 
@@ -107,6 +145,7 @@ def test_what_is_no_text_is_refused_in_words(content: bytes, said: str) -> None:
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
 def test_what_spreadsheets_save_is_text(encoding: str) -> None:
     assert decode("card,äöü".encode(encoding)) == "card,äöü"
+    assert decode("\ufeffcard,äöü".encode("utf-16-be")) == "card,äöü"
 
 
 def test_the_header_tells_what_a_list_is_about() -> None:

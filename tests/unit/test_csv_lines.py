@@ -63,6 +63,22 @@ def test_no_cell_runs_where_another_character_parts_the_cells(cells: list[str], 
             )
 
 
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        *((same, same) for same in ("a-b@c", "a =1", "a'=1", "1-1", "a~=1", "~1", "x y", "", "'", " ")),
+        *((f"{sign}1", f"'{sign}1") for sign in "=+-@＝＋－＠"),
+        *((f"{start}1", f"'{start}1") for start in "\t\r\0"),
+        *((f"a{part}-1", f"a{part}'-1") for part in ";|\t\r\n\0\v\f\x1c\x1d\x1e\x85\u2028\u2029"),
+        *((f"{before}@x", f"{before}'@x") for before in (" ", '"', "'", "\u00a0", " \u00a0'\"")),
+        ("--1", "'--1"),
+        ("a;b-1;+1", "a;b-1;'+1"),
+    ],
+)
+def test_an_apostrophe_stands_before_each_formula_and_nowhere_else(text: str, written: str) -> None:
+    assert csv_export.guarded(text) == written
+
+
 def test_every_cell_is_in_quotes() -> None:
     assert csv_export.line(["a", 1, Decimal("2.50"), None, "x;y"]) == '"a","1","2.50","","x;y"\r\n'
 

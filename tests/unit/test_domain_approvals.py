@@ -233,10 +233,19 @@ def test_the_words_of_decisions_are_those_that_databases_hold() -> None:
     }  # fmt: skip
 
 
+WITH_CONDITIONS = replace(BY_BOB, conditions={"by": "ü", "after": ["BOB", 1]})
+
+
 def test_what_the_mac_of_a_decision_covers_has_not_changed_by_a_byte() -> None:
     """MACs of these bytes are stored: other bytes would make every decision on record a forgery."""
     fields = [b"1", b"R-7K3M", b"approve", b"BOB", b"ALICE", b"d1", b"p1", b"2026-03-02T09:00:00+00:00", b""]
-    assert decision_bytes(BY_BOB) == b"".join(bytes([0, 0, 0, len(one)]) + one for one in fields)
+    conditions = b'{"after":["BOB",1],"by":"\\u00fc"}'
+    for decision, signed in ((BY_BOB, fields), (WITH_CONDITIONS, [*fields, conditions])):
+        assert decision_bytes(decision) == b"".join(bytes([0, 0, 0, len(one)]) + one for one in signed)
+
+
+def test_a_verdict_makes_nobody_wait_where_nothing_is_said_of_it() -> None:
+    assert Verdict(Reason.SETTLES) == Verdict(Reason.SETTLES, 0, timedelta(0))
 
 
 def test_a_refusal_that_nobody_counted_for_counts_nobody() -> None:

@@ -1,12 +1,13 @@
 """Amounts: what a person may type, what they read, and sums that lose nothing."""
 
-from decimal import Decimal, Inexact
+from decimal import Decimal, Inexact, InvalidOperation
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.domain.money import InvalidAmount, exact_sum, format_usd, parse_usd, plain
+from bot.domain.money.amounts import with_point
 
 ACCEPTED = {
     "25": "25", "25.5": "25.5", "25.00": "25.00", "0.01": "0.01", "$25.00": "25.00", " 7 ": "7",
@@ -45,6 +46,37 @@ def test_everything_else_is_refused_with_a_sentence_and_an_example(typed: str, r
     assert "for example" in sentence
     assert sentence.endswith(".")
     assert len(sentence) < 150
+
+
+def test_an_amount_without_cents_has_the_digits_that_requests_were_stored_with() -> None:
+    """Bodies and digests are made of the text."""
+    assert [str(parse_usd(typed)) for typed in ("25", "25.5", "25.50")] == ["25.0", "25.5", "25.50"]
+
+
+def test_what_is_long_and_what_is_too_long_to_be_read_is_said() -> None:
+    for typed, said in (("9" * 40, "at most"), ("x" * 40, "plain dollars"), ("9" * 41, "too long")):
+        with pytest.raises(InvalidAmount, match=said):
+            parse_usd(typed)
+
+
+#: Of a file with semicolons: what is typed, and what is read for it; where nothing is, it comes back as it is.
+WITH_A_COMMA = {
+    "15,50": "15.50", " 15,5 ": "15.5", "$15,50": "$15.50", "0,5": "0.5", "1.250,00": "1250.00",
+    "1.234.567,89": "1234567.89", "1234,567": "1234.567", "1.234,567": "1234.567", "12,3456": "12.3456",
+    "123,4567": "123.4567",
+    **{same: same for same in ("15.50", " 15 ", "1,250.00", "12.34,00", "01,5", ",5", "5,", "-1,5", "x", "")},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("typed", "read"), WITH_A_COMMA.items())
+def test_a_comma_before_the_cents_becomes_a_point_and_nothing_else_changes(typed: str, read: str) -> None:
+    assert with_point(typed) == read
+
+
+@pytest.mark.parametrize("typed", ["1,250", "12,345", "123,456", "$999,000", "0,001"])
+def test_three_digits_after_the_comma_are_asked_about_where_they_may_be_thousands(typed: str) -> None:
+    with pytest.raises(InvalidAmount, match="read in two ways"):
+        with_point(typed)
 
 
 @given(st.integers(min_value=1, max_value=10**11))
@@ -102,6 +134,17 @@ def test_a_sum_keeps_the_tenth_decimal_behind_twenty_digits() -> None:
 def test_a_sum_that_would_lose_a_digit_raises() -> None:
     with pytest.raises(Inexact):
         exact_sum([Decimal(10**49), Decimal("0.0000000001")])
+
+
+def test_a_sum_has_fifty_digits_and_no_more() -> None:
+    assert exact_sum([Decimal(10**49), Decimal(1)]) == Decimal(10**49 + 1)
+    with pytest.raises(Inexact):
+        exact_sum([Decimal(10**50), Decimal(1)])
+
+
+def test_what_is_no_number_is_no_sum() -> None:
+    with pytest.raises(InvalidOperation):
+        exact_sum([Decimal("Infinity"), Decimal("-Infinity")])
 
 
 def test_a_float_cannot_enter_a_sum() -> None:

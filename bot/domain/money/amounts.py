@@ -6,14 +6,14 @@ Amounts typed by people have at most two decimals; amounts of the float's ledger
 
 import re
 from collections.abc import Iterable
-from decimal import Context, Decimal, Inexact, InvalidOperation, Overflow
+from decimal import Context, Decimal, Inexact, InvalidOperation
 
 MOST_USD = Decimal(10**9)
 """More than this is a slip of the finger: no float of this API comes near a billion dollars."""
 
 # Twenty integer digits and ten decimals, summed many times, stay far below 50 digits; should a sum
 # ever need more, it raises instead of losing the tail (the default context keeps 28 and is silent).
-_EXACT = Context(prec=50, traps=[Inexact, InvalidOperation, Overflow])
+_EXACT = Context(prec=50, traps=[Inexact, InvalidOperation])
 
 _PLAIN = re.compile(r"\$?(?P<whole>0|[1-9][0-9]{0,2}(?:,[0-9]{3})+|[1-9][0-9]*)(?:\.(?P<cents>[0-9]+))?")
 _EXPONENT = re.compile(r"[+-]?[0-9.]+[eE][+-]?[0-9]+")
@@ -97,7 +97,7 @@ def format_usd(amount_usd: Decimal | None) -> str:
     """
     if amount_usd is None:
         return "unknown"
-    whole, _, cents = plain(amount_usd).lstrip("-").partition(".")
+    whole, _, cents = plain(amount_usd.copy_abs()).partition(".")
     cents = cents.rstrip("0").ljust(2, "0")
     sign = "-" if amount_usd < 0 else ""
     return f"{sign}{int(whole):,}.{cents} USD"

@@ -17,8 +17,8 @@ from decimal import Decimal
 from bot.domain.money.amounts import plain
 
 # What makes a spreadsheet run a cell, the full-width forms included.
-FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\0", "＝", "＋", "－", "＠")
 _SIGNS = frozenset("=+-@＝＋－＠")
+_UNSEEN_STARTS = ("\t", "\r", "\0")
 # What parts cells where it is not the comma, and what may stand before a formula in a cell.
 _PARTS, _BEFORE = frozenset(";|\t\r\n\0\v\f\x1c\x1d\x1e\x85\u2028\u2029"), frozenset(" \"'\u00a0")
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
@@ -37,9 +37,9 @@ def line(cells: Iterable[Cell]) -> str:
 
 def guarded(text: str) -> str:
     """Text that no spreadsheet runs. One apostrophe before each formula in it is ours, and nothing else is changed."""
-    if _SIGNS.isdisjoint(text) and not text.startswith(FORMULA_STARTS):
+    kept = ["'"] if text.startswith(_UNSEEN_STARTS) else []
+    if _SIGNS.isdisjoint(text) and not kept:
         return text
-    kept = ["'"] if text.startswith(FORMULA_STARTS) and text[0] not in _SIGNS else []
     begins = True
     for character in text:
         if begins and character in _SIGNS:

@@ -17,7 +17,6 @@ MAX_BYTES = 200_000
 # Approvals hold for 15 minutes, and so many rows leave the API's rate limit a share for people.
 MAX_ROWS = 100
 DELIMITERS = ",;\t"
-_MOST_PROBLEMS = 200
 _SHOWN = 40
 _NOT_A_WORD = re.compile(r"[^a-z0-9]+")
 
@@ -29,7 +28,7 @@ class Column:
     field: str
     label: str
     names: frozenset[str]
-    optional: bool = False
+    optional: bool
 
     @classmethod
     def of(cls, field: str, label: str, *others: str, optional: bool = False) -> Column:
@@ -90,14 +89,14 @@ def decode(content: bytes) -> str:
 
 def columns_named(text: str) -> frozenset[str]:
     """The names in the header row, compared by `header_key`, by the delimiter that finds most of them."""
-    head = next((line for line in text.lstrip("\ufeff").splitlines() if line.strip()), "")
+    head = next((line for line in text.removeprefix("\ufeff").splitlines() if line.strip()), "")
     cells = max((head.split(delimiter) for delimiter in DELIMITERS), key=len)
-    return frozenset(header_key(cell.strip().strip('"')) for cell in cells)
+    return frozenset(map(header_key, cells))
 
 
 def read(text: str, columns: Sequence[Column]) -> list[Row]:
     """The rows under a header of these columns, in any order. Raises `Unreadable` with every problem."""
-    text = text.lstrip("\ufeff")
+    text = text.removeprefix("\ufeff")
     if len(text.encode()) > MAX_BYTES:
         raise _whole(f"The list has more than {MAX_BYTES:,} bytes.")
     delimiter = _delimiter(text, columns)
@@ -138,7 +137,7 @@ def _delimiter(text: str, columns: Sequence[Column]) -> str:
     head = next((line for line in text.splitlines() if line.strip()), "")
 
     def named(delimiter: str) -> int:
-        return len({header_key(cell.strip().strip('"')) for cell in head.split(delimiter)} & known)
+        return len({*map(header_key, head.split(delimiter))} & known)
 
     return max(DELIMITERS, key=named)
 
@@ -175,7 +174,7 @@ def _rows(records: Sequence[tuple[int, list[str]]], fields: Sequence[str]) -> li
             continue
         rows.append(Row(line, {name: cell.strip() for name, cell in zip(fields, cells, strict=True)}))
     if problems:
-        raise Unreadable(problems[:_MOST_PROBLEMS])
+        raise Unreadable(problems)
     return rows
 
 

@@ -25,6 +25,8 @@ from tests.handlers.slack_driver import ALICE, APPROVALS, BOB, CAROL, SlackDrive
 from tests.messages.alert_samples import facts_of
 from tests.support.kinds import TEXTS
 
+pytestmark = pytest.mark.by_turns(2)
+
 Json = dict[str, Any]
 LOST, SET_BACK = "DELETE FROM audit_head", "UPDATE audit_head SET seq = 0"
 NOTHING = "Nothing was requested, approved or sent to your card provider."

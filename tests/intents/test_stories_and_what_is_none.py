@@ -104,6 +104,7 @@ def _opened(text: str) -> Reading | None:
     return next((one for one in parse(text, _FACTS, kinds=_KINDS).readings if one.opened), None)
 
 
+@pytest.mark.by_turns(4)
 @pytest.mark.parametrize(("said", "intent"), REQUESTS)
 def test_a_story_keeps_no_form_closed(said: str, intent: str) -> None:
     texts = [place.format(story, said) for story in STORIES for place in ("{0}. {1}", "{1}. {0}")]
@@ -111,6 +112,7 @@ def test_a_story_keeps_no_form_closed(said: str, intent: str) -> None:
     assert [text for text in texts if (reading := _opened(text)) is None or reading.intent != intent] == []
 
 
+@pytest.mark.by_turns(4)
 @pytest.mark.parametrize("said", [said for said, _ in REQUESTS])
 def test_what_could_be_about_the_request_is_no_story(said: str) -> None:
     texts = [place.format(about, said) for about, place in product(ABOUT_IT, PLACES)]
@@ -118,6 +120,7 @@ def test_what_could_be_about_the_request_is_no_story(said: str) -> None:
     assert [text for text in texts if _opened(text)] == []
 
 
+@pytest.mark.by_turns(4)
 @pytest.mark.parametrize("said", GIVEN)
 def test_nothing_is_given_that_was_given_or_is_not_needed(said: str) -> None:
     texts = [place.format(about, said) for about, place in product(OF_WHAT_IS_GIVEN, PLACES)]

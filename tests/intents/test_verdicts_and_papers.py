@@ -42,6 +42,7 @@ def opened(text: str) -> list[str]:
     return [one.intent for one in readings if one.opened]
 
 
+@pytest.mark.by_turns(3)
 @pytest.mark.parametrize("doing", DOING)
 def test_what_doing_it_would_be_opens_nothing(doing: str) -> None:
     said = [f"{lead}{doing.format('Hugo')}'s card {verdict}" for lead in LEADS for verdict in WOULD_BE]
@@ -49,11 +50,13 @@ def test_what_doing_it_would_be_opens_nothing(doing: str) -> None:
     assert [text for one in said for text in (one, one.capitalize()) if opened(text)] == []
 
 
+@pytest.mark.by_turns(3)
 @pytest.mark.parametrize("paper", PAPERS)
 def test_a_paper_with_a_number_for_its_name_is_no_amount(paper: str) -> None:
     assert [text for text in (ask.format(paper) for ask in ASKS) if opened(text)] == []
 
 
+@pytest.mark.by_turns(3)
 @pytest.mark.parametrize(
     ("text", "name"),
     [
@@ -72,6 +75,7 @@ def test_a_greeting_and_what_somebody_is_are_no_part_of_their_name(
     assert reading.slots.get("name", name) == name
 
 
+@pytest.mark.by_turns(3)
 @pytest.mark.parametrize("time", ["3 weeks", "a month", "a few days", "two months", "10 days"])
 def test_a_card_for_some_time_opens_no_order(time: str) -> None:
     assert (

@@ -63,6 +63,7 @@ def _read(text: str) -> Parsed:
     return parse(text, _FACTS, kinds=_KINDS)
 
 
+@pytest.mark.by_turns(3)
 @pytest.mark.parametrize("pattern", ASKED)
 def test_where_codes_go_is_asked_back(pattern: str) -> None:
     first = {
@@ -73,6 +74,7 @@ def test_where_codes_go_is_asked_back(pattern: str) -> None:
     assert [text for text, one in first.items() if one.card is None or one.card.last4 != "3205"] == []
 
 
+@pytest.mark.by_turns(3)
 @pytest.mark.parametrize("asks", ASKS)
 def test_who_asks_for_a_number_reads_that_it_is_not_offered_and_is_asked_for_the_request(asks: str) -> None:
     for text in (asks.format(number) for number in NUMBERS):
@@ -85,6 +87,7 @@ def test_who_asks_for_a_number_reads_that_it_is_not_offered_and_is_asked_for_the
         assert "not offered in conversation" in first.ask.question
 
 
+@pytest.mark.by_turns(3)
 @pytest.mark.parametrize(
     "text",
     [
@@ -110,11 +113,13 @@ def test_what_is_not_asked_for_opens_nothing_and_is_not_asked_back(text: str) ->
     assert not {"pause_sending", "reveal_card", "set_3ds"} & {one.intent for one in parsed.readings}
 
 
+@pytest.mark.by_turns(3)
 @pytest.mark.parametrize("text", BRAKES)
 def test_the_brake_is_understood_by_its_names(text: str) -> None:
     assert _read(text).first.intent == "pause_sending"
 
 
+@pytest.mark.by_turns(3)
 @pytest.mark.parametrize(
     ("text", "intent"),
     [
@@ -130,6 +135,7 @@ def test_a_request_may_be_put_as_what_one_may_mind_or_is_keen_to(text: str, inte
     assert (first.intent, first.opened) == (intent, True)
 
 
+@pytest.mark.by_turns(3)
 @pytest.mark.parametrize(
     "text",
     [
@@ -155,6 +161,7 @@ ORDERED = (
 PEOPLE = (("Beatriz Lopes", "b.lopes"), ("Mele Fonoti", "mele.fonoti"), ("Eleni Markou", "eleni.m"))
 
 
+@pytest.mark.by_turns(3)
 @pytest.mark.parametrize("pattern", ORDERED)
 def test_the_address_of_an_e_mail_tells_for_whom_a_card_is_ordered(pattern: str) -> None:
     for name, local in PEOPLE:
@@ -169,6 +176,7 @@ def test_the_address_of_an_e_mail_tells_for_whom_a_card_is_ordered(pattern: str)
         }
 
 
+@pytest.mark.by_turns(3)
 @pytest.mark.parametrize("pattern", ORDERED)
 @pytest.mark.parametrize(
     "danger",

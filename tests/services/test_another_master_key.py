@@ -32,7 +32,7 @@ from tests.support.world import ALICE, BOB, CAROL, MASTER, World
 from tests.thief.edits import Database, opened
 from tests.thief.programme import place_of
 
-pytestmark = pytest.mark.by_turns(3)
+pytestmark = pytest.mark.by_turns(5)
 
 ACCUSED = {"tampered", "ended_put_back", "changed_outside", "unreadable_row"}
 OLD_KID = Vault(Keyring.parse(MASTER)).primary_kid

@@ -65,6 +65,7 @@ async def test_a_key_is_used_for_the_address_alone_that_it_was_set_for(world: Wo
             await programs.key(tx, "main")
 
 
+@pytest.mark.by_turns(3)
 @pytest.mark.parametrize(
     "change",
     [
@@ -126,6 +127,7 @@ async def test_draft_only_that_somebody_switches_off_goes_on(world: World) -> No
     assert keys_sent(world) == []
 
 
+@pytest.mark.by_turns(3)
 @pytest.mark.parametrize(
     "column", ["asked_by = 'U0BOB'", "kind = 'resume'", "expires_at = '2099-01-01T00:00:00.000000Z'"]
 )
@@ -179,6 +181,7 @@ async def revealed(world: World) -> Request:
     return await execute(world, request)
 
 
+@pytest.mark.by_turns(3)
 @pytest.mark.parametrize("days", [0, 30])
 async def test_a_link_that_somebody_writes_into_the_database_opens_nothing(world: World, days: int) -> None:
     await revealed(world)
@@ -218,6 +221,7 @@ async def test_an_approval_of_a_month_ago_opens_no_link_however_genuine_it_is(wo
     assert await world.sent("GET /pan") == []
 
 
+@pytest.mark.by_turns(3)
 @pytest.mark.parametrize("change", ["user = 'U0MALLORY'", "channel = 'C0ELSEWHERE'"])
 async def test_a_link_to_card_details_is_sent_to_nobody_but_its_requester(world: World, change: str) -> None:
     await revealed(world)
@@ -314,6 +318,7 @@ UNREADABLE = {
 }
 
 
+@pytest.mark.by_turns(3)
 @pytest.mark.parametrize("table", UNREADABLE)
 async def test_what_cannot_be_read_is_reported_like_any_other_change(world: World, table: str) -> None:
     await world.top_up("50")
@@ -340,6 +345,7 @@ async def test_a_mute_rule_that_cannot_be_read_silences_no_alert(world: World) -
     assert "paused" in await alert_kinds(world)
 
 
+@pytest.mark.by_turns(3)
 @pytest.mark.parametrize("change", ["DELETE FROM audit_head", "UPDATE audit_head SET seq = 0"])
 async def test_without_the_end_of_the_log_nothing_is_done_until_it_is_written_again_and_reported(
     world: World, change: str

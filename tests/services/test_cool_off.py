@@ -27,6 +27,8 @@ from tests.services.outcome_steps import alert_kinds, keys_sent
 from tests.support.situations import card_status
 from tests.support.world import ALICE, BOB, CAROL, HOME, World, a_policy, a_world
 
+pytestmark = pytest.mark.by_turns(2)
+
 WAITS = timedelta(minutes=10)
 
 

@@ -37,6 +37,8 @@ from tests.support.world import ALICE, CAROL, MASTER, World, a_policy, a_world
 from tests.thief.edits import opened
 from tests.thief.programme import place_of
 
+pytestmark = pytest.mark.by_turns(2)
+
 FREEZE = "POST /cards/{cardId}/freeze"
 
 

@@ -36,7 +36,7 @@ from tests.support.world import BOB, CAROL, World, a_world
 from tests.thief.edits import opened
 from tests.thief.programme import place_of
 
-pytestmark = pytest.mark.by_turns(3)
+pytestmark = pytest.mark.by_turns(5)
 
 A_JUNK_PAUSE = (
     """INSERT INTO pause (program, "by", by_name, reason, since) VALUES ('main', 'U0', 'n', 'r', ?)"""

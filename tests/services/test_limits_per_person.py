@@ -28,7 +28,7 @@ from tests.support.world import ALICE, BOB, CAROL, HOME, World, a_policy, a_worl
 from tests.thief.edits import opened
 from tests.thief.programme import place_of
 
-pytestmark = pytest.mark.by_turns(3)
+pytestmark = pytest.mark.by_turns(5)
 
 ALICE_TWO, BOB_TWO = "U0ALICETWO", "U0BOBTWO"
 ACCOUNTS = {

@@ -64,6 +64,7 @@ async def _said(world: World) -> str:
     return " ".join(f"{alert.title} {alert.text}" for alert in await open_alerts(world))
 
 
+@pytest.mark.by_turns(4)
 @pytest.mark.parametrize("url", BACKENDS, indirect=True)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("edit", EDITS)
@@ -113,6 +114,7 @@ async def test_many_rows_that_are_gone_are_one_alert_that_names_some(tmp_path: P
         assert "and 1 more" in alerts[0].title
 
 
+@pytest.mark.by_turns(4)
 @pytest.mark.parametrize("column", TERMS)
 async def test_each_column_of_what_was_requested_is_compared(tmp_path: Path, column: str) -> None:
     async with a_world(tmp_path) as world:

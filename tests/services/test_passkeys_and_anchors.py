@@ -25,6 +25,8 @@ from tests.services.test_passkeys_on_record import change, confirm_by_click, cut
 from tests.support.passkeys import SITE, Devices, everybody_has_one, with_passkeys
 from tests.support.world import ALICE, BOB, CAROL, World
 
+pytestmark = pytest.mark.by_turns(3)
+
 Break = Callable[[World, Path, pytest.MonkeyPatch], Awaitable[None]]
 
 

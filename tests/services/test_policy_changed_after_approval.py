@@ -42,7 +42,7 @@ from tests.thief import junk_starts
 from tests.thief.edits import opened
 from tests.thief.programme import place_of
 
-pytestmark = pytest.mark.by_turns(3)
+pytestmark = pytest.mark.by_turns(4)
 
 ALICE_TWO = "U0ALICETWO"
 SQLITE = pytest.mark.parametrize("url", BACKENDS[:1], indirect=True)

@@ -46,6 +46,7 @@ async def refused(world: World, request: Request, by: str = BOB) -> str:
     return str(refusal.value)
 
 
+@pytest.mark.by_turns(3)
 @pytest.mark.parametrize("kind", kinds())
 async def test_no_kind_is_approved_before_it_is_in_slack_but_a_freeze(world: World, kind: str) -> None:
     request = await asked(world, kind)
@@ -114,6 +115,7 @@ CLOSED = {
 }
 
 
+@pytest.mark.by_turns(3)
 @pytest.mark.parametrize("error", CLOSED)
 async def test_the_refusal_says_what_is_wrong_in_slack(world: World, error: str) -> None:
     slack = ScriptedSlack()

@@ -29,7 +29,7 @@ from tests.thief.edits import FAR, Database, opened
 from tests.thief.programme import place_of
 
 #: The same on either database, and long.
-pytestmark = [pytest.mark.walk, pytest.mark.by_turns(3)]
+pytestmark = [pytest.mark.walk, pytest.mark.by_turns(5)]
 
 WATCH = "ledger_watch"
 Edit = Callable[[Database, dict[str, Any]], object]

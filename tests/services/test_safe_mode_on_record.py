@@ -23,6 +23,8 @@ from tests.support.world import BOB, CAROL, World, a_world
 from tests.thief.edits import insert, opened
 from tests.thief.programme import place_of
 
+pytestmark = pytest.mark.by_turns(2)
+
 EDITS = {
     "ended": "UPDATE safe_mode SET left_at = entered_at",
     "taken out": "DELETE FROM safe_mode",

@@ -36,6 +36,7 @@ async def a_request_in(world: World, state: State) -> Request:
     return request
 
 
+@pytest.mark.by_turns(3)
 @pytest.mark.parametrize("state", State)
 async def test_every_event_moves_the_stored_request_by_one_version_or_leaves_it_as_it_was(
     world: World, state: State
@@ -75,6 +76,7 @@ async def claimed(world: World, state: State) -> Request | None:
         return await rows.claim(tx, request.id, owner="test", lease_s=30)
 
 
+@pytest.mark.by_turns(3)
 @pytest.mark.parametrize("state", State)
 async def test_a_claim_is_the_move_of_the_table_and_there_is_none_beside_it(
     world: World, state: State

@@ -30,7 +30,7 @@ from tests.support.databases import BACKENDS
 from tests.support.kinds import kind_class
 from tests.support.world import ALICE, BOB, CAROL, HOME, World, a_policy, a_world
 
-pytestmark = pytest.mark.by_turns(8)
+pytestmark = pytest.mark.by_turns(13)
 
 ANNA, DORA, ERIN = "U0ANNA", "U0DORA", "U0ERIN"
 ROLES = ("requester", "admin", "approver", "delegate")

@@ -29,6 +29,8 @@ from storage.vault import Keyring, Vault, new_master
 from tests.storage.conftest import MASTER, Opener
 from tests.support.clock import FrozenClock
 
+pytestmark = pytest.mark.by_turns(2)
+
 LINKS = 12
 
 
@@ -338,6 +340,23 @@ async def test_an_anchor_goes_through_a_log_line_and_a_forged_one_is_no_anchor(s
     for line in ("{}", "null", "not json", '{"seq": "x"}'):
         with pytest.raises(ValueError):
             Anchor.from_line(line)
+
+
+def test_a_line_is_an_anchor_where_each_of_its_parts_is_one() -> None:
+    anchor = Anchor(1, "h", "2026-03-02T09:00:00+00:00", "m")
+    said = asdict(anchor)
+    assert Anchor.from_line(json.dumps(said)) == anchor
+    assert anchor.line() == json.dumps(dict(sorted(said.items())))
+    wrong: list[dict[str, Any]] = [
+        *({"seq": seq} for seq in (0, -1, True, 1.0, "1", None)),
+        *({"at": at} for at in ("2026-03-02T09:00:00", "yesterday", "", None)),
+    ]
+    for part in wrong:
+        with pytest.raises(ValueError, match="not an audit anchor"):
+            Anchor.from_line(json.dumps({**said, **part}))
+    for name in said:
+        with pytest.raises(ValueError, match="not an audit anchor"):
+            Anchor.from_line(json.dumps({key: value for key, value in said.items() if key != name}))
 
 
 async def test_an_empty_chain_has_no_anchor(store: Store) -> None:

@@ -14,6 +14,8 @@ from storage.requests import decisions, requests
 from storage.store import Store
 from tests.storage.factories import NOW, decision, insert, request
 
+pytestmark = pytest.mark.by_turns(2)
+
 
 def a_batch(rows: int = 3) -> tuple[Request, list[Request]]:
     batch = request("R-BTCH", subject="", subject_label="", rows=rows, exposure_usd=Decimal(50) * rows)

@@ -14,6 +14,8 @@ from bot.domain.requests import State
 from storage.columns import Json, Money, SealedText, UtcDateTime, Word, json_text, money_text
 from storage.store import Store
 
+pytestmark = pytest.mark.by_turns(2)
+
 THINGS = Table(
     "thing",
     MetaData(),

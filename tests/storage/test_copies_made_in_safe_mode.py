@@ -30,6 +30,8 @@ from tests.storage.test_restores_at_odd_times import read_ledger as first_readin
 from tests.support.databases import SqliteFiles
 from tests.support.world import World, a_policy, a_world
 
+pytestmark = pytest.mark.by_turns(2)
+
 LIMIT_USD = Decimal(15)
 
 

@@ -16,6 +16,8 @@ from storage.store import Store
 from tests.storage.factories import approved, decision, insert, request
 from tests.support.clock import FrozenClock
 
+pytestmark = pytest.mark.by_turns(2)
+
 NOT_OWN = [DecisionKind.APPROVE, DecisionKind.REJECT, DecisionKind.CONFIRM]
 
 

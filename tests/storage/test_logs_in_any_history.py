@@ -173,6 +173,7 @@ async def _why_not(db: Path) -> str:
     return ""
 
 
+@pytest.mark.by_turns(4)
 @pytest.mark.parametrize("seed", range(24))
 async def test_a_log_of_its_own_is_opened_whatever_happened_to_the_two(
     db: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
@@ -195,6 +196,7 @@ async def test_a_log_of_its_own_is_opened_whatever_happened_to_the_two(
         assert opened.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
 
 
+@pytest.mark.by_turns(4)
 @pytest.mark.parametrize("seed", range(24))
 async def test_a_log_of_a_later_file_is_never_opened_with_it(db: Path, tmp_path: Path, seed: int) -> None:
     """A file or a folder of before is put back over that of a killed process."""

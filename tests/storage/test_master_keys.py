@@ -19,6 +19,8 @@ from storage.vault import Keyring, Vault, new_master
 from tests.storage.conftest import MASTER, Opener
 from tests.storage.factories import BODY, NOW, PRIVATE, insert, request
 
+pytestmark = pytest.mark.by_turns(2)
+
 NEW = new_master()
 KEY = Secret("svc_live_c0ffee00secret")
 

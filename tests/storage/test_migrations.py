@@ -35,6 +35,8 @@ from tests.storage.conftest import Opener
 from tests.storage.factories import decision, insert, request
 from tests.support.databases import Databases
 
+pytestmark = pytest.mark.by_turns(2)
+
 THIS = newest()
 
 

@@ -31,7 +31,7 @@ from tests.storage.conftest import Opener
 from tests.storage.restores import VAULT
 from tests.support.databases import migrated_file
 
-pytestmark = pytest.mark.by_turns(4)
+pytestmark = pytest.mark.by_turns(6)
 
 # Made by `_an_older_copy_beside_it`.
 ENTRIES = 22

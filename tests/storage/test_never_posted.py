@@ -39,7 +39,7 @@ from tests.support import posting
 from tests.support.databases import Databases
 from tests.support.world import ALICE, BOB, CAROL, Died, World, a_policy, a_world
 
-pytestmark = pytest.mark.by_turns(4)
+pytestmark = pytest.mark.by_turns(6)
 
 
 @pytest.fixture

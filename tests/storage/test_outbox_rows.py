@@ -16,6 +16,8 @@ from storage.transaction import Tx
 from tests.storage.factories import NOW
 from tests.support.clock import FrozenClock
 
+pytestmark = pytest.mark.by_turns(2)
+
 
 async def _put(tx: Tx, dedupe: str, kind: str = "line", **options: Any) -> bool:
     asked = {"channel": "C1", "subject": "request:R-7K3M", "body": {"line": dedupe}, **options}

@@ -11,6 +11,8 @@ from storage.events import Failed, relay
 from storage.store import Store
 from tests.support.clock import FrozenClock
 
+pytestmark = pytest.mark.by_turns(2)
+
 LEASE = timedelta(minutes=3)
 
 

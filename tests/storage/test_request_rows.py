@@ -24,6 +24,8 @@ from tests.storage.factories import BODY, NOW, PRIVATE, approved, insert, reques
 from tests.support.clock import FrozenClock
 from tests.support.leases import lease_end
 
+pytestmark = pytest.mark.by_turns(2)
+
 
 async def _get(store: Store, request_id: str = "R-7K3M") -> Request:
     async with store.read() as tx:

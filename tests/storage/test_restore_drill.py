@@ -43,7 +43,7 @@ from tests.support.databases import Databases, SqliteFiles, damage
 from tests.support.disks import a_small_disk, fill, mount
 from tests.support.world import BOB, CAROL, World, a_world
 
-pytestmark = pytest.mark.by_turns(4)
+pytestmark = pytest.mark.by_turns(6)
 
 DEBITS = 100
 

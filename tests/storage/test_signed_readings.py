@@ -13,6 +13,8 @@ from storage.cards import api_snapshots
 from storage.store import Store
 from tests.storage.conftest import Opener
 
+pytestmark = pytest.mark.by_turns(2)
+
 #: One process alone uses a file.
 POSTGRESQL = pytest.mark.parametrize("databases", ["postgresql"], indirect=True)
 NAME = "ledger_watch"

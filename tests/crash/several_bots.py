@@ -11,11 +11,14 @@ import random
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
+from pathlib import Path
 
-from tests.crash.outside import Outside
+from tests.crash.outside import Outside, outside
 from tests.crash.people_at_work import Operators
 from tests.crash.process import BotProcess
-from tests.crash.programme import FAULTS, SLACK_FAULTS, Figures, finish, people_at_work
+from tests.crash.programme import FAULTS, SLACK_FAULTS, Figures, Run, finish, people_at_work
+from tests.crash.shared_database import SharedDatabase
+from tests.support.databases import PostgresDatabases
 
 # A claim of a bot that is gone is free after so long, and what it had reserved after ten seconds.
 LEASE_S = 3.0
@@ -98,3 +101,17 @@ async def troubled(world: Outside, troubles: int, *, replicas: int, seed: int) -
                 figures.count_trouble(await bots.trouble(), world)
         await finish(world, operators, figures, began, DRAINS_WITHIN_S, slower=5)
     return figures
+
+
+def bots_on(databases: PostgresDatabases, replicas: int) -> Run:
+    """A batch of troubles of so many bots, each batch on a database of its own."""
+
+    async def run(folder: Path, troubles: int, seed: int) -> Figures:
+        shared = SharedDatabase(databases.migrated())
+        try:
+            async with outside(folder, lease_s=LEASE_S, shared=shared) as world:
+                return await troubled(world, troubles, replicas=replicas, seed=seed)
+        finally:
+            shared.forget()
+
+    return run

@@ -1,4 +1,7 @@
-"""A network that fails in any way loses nothing and pays nothing twice. `make soak` has more of it."""
+"""A network that fails in any way loses nothing and pays nothing twice. `make soak` has more of it.
+
+With it takes turns a sample of `test_several_bots.py`: each is a world with people at work for ten seconds and more.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +14,12 @@ import pytest
 from tests.crash.cut_lines import spoil_lines
 from tests.crash.outside import outside
 from tests.crash.programme import Figures, Run, a_seed, in_batches, sampled
+from tests.crash.several_bots import bots_on
 from tests.crash.shared_database import SharedDatabase
 from tests.support.databases import BACKENDS, PostgresDatabases
 
 SAMPLE, BATCH = 6, 50
+SEVERAL_SAMPLE = 2
 
 
 @pytest.fixture(params=BACKENDS)
@@ -36,10 +41,18 @@ def run(request: pytest.FixtureRequest) -> Run:
     return run
 
 
-@pytest.mark.by_turns(2)
+@pytest.mark.by_turns(3)
 @pytest.mark.timeout(300)
 async def test_lines_that_fail_lose_nothing_and_pay_nothing_twice(tmp_path: Path, run: Run) -> None:
     await sampled(run, tmp_path, SAMPLE, lambda one: one.debits)
+
+
+@pytest.mark.by_turns(3)
+@pytest.mark.timeout(300)
+async def test_two_bots_in_trouble_pay_once_post_once_and_lose_nothing(
+    postgres_databases: PostgresDatabases, tmp_path: Path
+) -> None:
+    await sampled(bots_on(postgres_databases, 2), tmp_path, SEVERAL_SAMPLE, lambda one: one.requests)
 
 
 @pytest.mark.soak

@@ -27,7 +27,7 @@ LOST_ANSWERS = {"operation": TOPUP, "effect": "drop_after_commit", "times": 3}
 @pytest.mark.parametrize(("bug", "point", "complaint"), PLANTED)
 async def test_a_planted_bug_is_found(tmp_path: Path, bug: str, point: str, complaint: str) -> None:
     async with outside(tmp_path, bug=bug) as world:
-        figures = await kill_at_points(world, [point], seed=7, drain_timeout_s=4)
+        figures = await kill_at_points(world, [point], seed=7, drain_timeout_s=4, by_turns=True)
 
     assert any(complaint in broken for broken in figures.broken), figures.broken
 

@@ -10,7 +10,7 @@ _SOME: Final = (
 )
 #: `one of the marketing cards`: no card in particular, though a name stands in it.
 _ONE_OF: Final = re.compile(
-    rf"\b{_SOME}(?: or (?:other|another|two))? (?:out )?of (?:the |our |my |those |these |his |her |their |all )*(?:§c\d+§(?:['’]s)? )?(?:[a-z-]+ ){{0,2}}?"
+    rf"(?<!done )(?<!made )(?<!did )(?<!tried )\b{_SOME}(?: or (?:other|another|two))? (?:out )?of (?:the |our |my |those |these |his |her |their |all )*(?:§c\d+§(?:['’]s)? )?(?:[a-z-]+ ){{0,2}}?"
     r"(?:cards|plastics|ones|drivers|people|boys|girls|guys|lads|accounts|holders|cardholders|colleagues|employees|team|them|those|these|two|three|four|five)\b"
     rf"|\b{_SOME}(?: or (?:other|another|two))? (?:out )?of (?:the |our |my |those |these |his |her |their |all )*§c\d+§(?! (?:paid|payments?|purchases?))"
     r"|\b(?:any|some|either|another|whichever) §c\d+§(?:['’]s)? cards?\b|(?<!this )(?<!that )(?<!the )\bone §c\d+§"

@@ -475,23 +475,6 @@ class PauseRow(SQLModel, table=True):
     since: datetime = _when()
 
 
-class SafeModeRow(SQLModel, table=True):
-    """An older copy of the database was put in place. One without `left_at` is in force: nothing is sent.
-
-    `head_seq`: where the copy's audit chain ended; `anchor_seq`: where it had ended at `anchor_at`, as kept outside.
-    """
-
-    __tablename__ = "safe_mode"
-    id: str = _key()
-    head_seq: int = Field(sa_column=Column("head_seq", _BIG, nullable=False))
-    head_at: datetime | None = _maybe_when()
-    anchor_seq: int = Field(sa_column=Column("anchor_seq", _BIG, nullable=False))
-    anchor_at: datetime | None = _maybe_when()
-    entered_at: datetime = _when()
-    voided: int | None = Field(nullable=True)
-    left_at: datetime | None = _maybe_when()
-
-
 class OrphanDebitRow(SQLModel, table=True):
     """A row of the card provider's ledger under a key made here, for which there is no request here."""
 
@@ -875,7 +858,6 @@ person_card = _table(PersonCardRow)
 dialog = _table(DialogRow)
 unread_text = _table(UnreadTextRow)
 pause = _table(PauseRow)
-safe_mode = _table(SafeModeRow)
 orphan_debit = _table(OrphanDebitRow)
 held_endpoint = _table(HeldEndpointRow)
 consent = _table(ConsentRow)

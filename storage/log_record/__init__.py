@@ -16,6 +16,7 @@ from storage.log_record.log_facts import (
     LogFacts,
     Policy,
     Reset,
+    SafeMode,
     SecretsOnRecord,
 )
 
@@ -29,6 +30,7 @@ __all__ = [
     "OrphanDebit",
     "Policy",
     "Reset",
+    "SafeMode",
     "SecretsOnRecord",
     "counted",
     "debits",

@@ -37,6 +37,7 @@ WANTED = frozenset(
         "webhook.secret",
         "webhook.secret_dropped",
         "database.restored",
+        "database.voided",
         "database.accepted",
         debits.FOUND,
         debits.LISTED,
@@ -89,21 +90,26 @@ class Reset:
 
 
 @dataclass(frozen=True, slots=True)
-class Restored:
-    """An older copy was put in place, `at`, by the entry `seq`, and nobody went on with it yet. The other numbers and
-    times are as in `SafeMode`."""
+class SafeMode:
+    """An older copy was put in place, as the entry `seq` says since `entered_at`.
+
+    `head_seq`: the last entry of the copy's audit chain, made at `head_at`; `anchor_seq`: the last one that is known
+    to have been made, by `anchor_at`. Where the anchors say nothing, both are of the copy. `voided`: how many requests
+    lost their approvals, None until that is done.
+    """
 
     head_seq: int
     head_at: datetime | None
     anchor_seq: int
     anchor_at: datetime | None
-    at: datetime
+    entered_at: datetime
     seq: int
+    voided: int | None = None
 
     @property
     def mark(self) -> str:
         """Tells it from every other one, also of another copy of this database."""
-        return f"{self.seq} {self.at.isoformat()}"
+        return f"{self.seq} {self.entered_at.isoformat()}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,10 +154,11 @@ class LogFacts:
     keys that signed entries. `retired`: master keys, by the entry that says so; `unproven`: those that are not in the
     keyring, whose entries nothing proves until such an entry comes. `fingerprints`: of all entries. `open`: the
     requests that have not ended, by id. `asked`: ids of what waits for a second person's yes. `reset`: the last reset
-    of all passkeys, where people were not notified of it. `restored`: of safe mode that nobody left. `secrets`: program
-    -> its webhook secrets. `counted`: what was approved in the last two days. `debits`: those of which no request
-    knows. `ledgers`: program -> how many rows its ledger had when it was first read here. `readings_signed`: as
-    `rows_signed`, of readings. `numbers`: table -> key -> the highest number that the row was signed with.
+    of all passkeys, where people were not notified of it. `safe_modes`: every one there was, the first one first;
+    `restored`: the one that nobody left. `secrets`: program -> its webhook secrets. `counted`: what was approved in the
+    last two days. `debits`: those of which no request knows. `ledgers`: program -> how many rows its ledger had when it
+    was first read here. `readings_signed`: as `rows_signed`, of readings. `numbers`: table -> key -> the highest number
+    that the row was signed with.
     """
 
     seq: int = 0
@@ -172,7 +179,8 @@ class LogFacts:
     open: Mapping[str, OpenRequest] = field(default_factory=dict)
     asked: frozenset[str] = frozenset()
     reset: Reset | None = None
-    restored: Restored | None = None
+    safe_modes: tuple[SafeMode, ...] = ()
+    restored: SafeMode | None = None
     secrets: Mapping[str, SecretsOnRecord] = field(default_factory=dict)
     counted: counted.Hours = field(default_factory=dict)
     debits: debits.Debits = field(default_factory=dict)
@@ -200,7 +208,7 @@ class _Working:
         self._policy, self._rows_signed, self._open = before.policy, before.rows_signed, dict(before.open)
         self._policies = dict(before.policies)
         self._asked, self._reset, self._secrets = set(before.asked), before.reset, dict(before.secrets)
-        self._restored = before.restored
+        self._safe_modes, self._restored = before.safe_modes, before.restored
         self._counted = counted.Working(before.counted)
         self._debits, self._ledgers = before.debits, before.ledgers
         self._readings_signed = before.readings_signed
@@ -276,11 +284,18 @@ class _Working:
                 if self._restored is not None:
                     before, mode = self._restored.seq, again.seq
                     self._debits = debits.found_again(self._debits, before=before, mode=mode)
-                self._restored = again
+                self._safe_modes, self._restored = (*self._safe_modes, again), again
+            case "database.voided":
+                self._voided(_body(one))
             case "database.accepted":
                 self._restored = None
             case _:
                 self._read_from_the_api(about, one)
+
+    def _voided(self, body: Mapping[str, Any]) -> None:
+        if self._restored is not None:
+            self._restored = replace(self._restored, voided=int(body["voided"]))
+            self._safe_modes = (*self._safe_modes[:-1], self._restored)
 
     def _read_from_the_api(self, program: str, one: LogEntry) -> None:
         match one.action:
@@ -323,6 +338,7 @@ class _Working:
             open=self._open,
             asked=frozenset(self._asked),
             reset=self._reset,
+            safe_modes=self._safe_modes,
             restored=self._restored,
             secrets=self._secrets,
             counted=self._counted.hours(),
@@ -333,12 +349,12 @@ class _Working:
         )
 
 
-def _restored(one: LogEntry) -> Restored:
+def _restored(one: LogEntry) -> SafeMode:
     body = _body(one)
     head = int(body["head"])
     # Entries of before hold no times: the copy was made before this one at the latest, and a new database has no entry.
     head_at = body.get("head_at", one.at if head else None)
-    return Restored(
+    return SafeMode(
         head,
         _time(head_at),
         int(body.get("anchor", head)),

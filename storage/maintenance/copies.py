@@ -256,7 +256,6 @@ async def _ask_for_safe_mode(copy: Path, vault: Vault, clock: Clock) -> None:
             at = await audit.made_at(tx, head.seq)
             await safe_mode.enter(
                 tx,
-                f"restore-{secrets.token_hex(8)}",
                 head_seq=head.seq,
                 head_at=at,
                 anchor_seq=head.seq,

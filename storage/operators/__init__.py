@@ -1,10 +1,9 @@
 """People, their passkeys, programs with their keys, pauses, processes and what each does, what a key has sent."""
 
-from storage.log_record import OrphanDebit
+from storage.log_record import OrphanDebit, SafeMode
 from storage.operators.passkey_links import PasskeyLink
 from storage.operators.passkeys import Key, Passkey
 from storage.operators.pauses import Pause
-from storage.operators.safe_mode import SafeMode
 from storage.operators.stops import Stopped
 
 __all__ = [

@@ -105,16 +105,6 @@ _OTHERS: Mapping[str, Mapping[str, Protection]] = {
         "created_at": _SHOWN,
         "updated_at": _SHOWN,
     },
-    "safe_mode": dict.fromkeys(
-        (
-            *("id", "head_seq", "head_at", "anchor_seq", "anchor_at", "entered_at", "voided"),
-            "left_at",
-        ),
-        _harmless(
-            "where it was ended or taken out by somebody else, the audit chain tells so, and it is in force again"
-            " within seconds; the pauses that come with it are signed"
-        ),
-    ),
     "orphan_debit": dict.fromkeys(
         ("program", "reference", "amount_usd", "kind", "card_id", "booked_at", "found_at", "listed_at"),
         _harmless(

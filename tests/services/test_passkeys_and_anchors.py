@@ -208,6 +208,7 @@ async def test_however_many_anchors_came_since_an_older_copy_no_click_comes_back
         await audit.append(
             tx, actor="system:start", action="database.restored", subject="database", body={"head": 3}
         )
+        await audit.append(tx, actor=BOB, action="database.accepted", subject="database", body={"head": 3})
     made = await Devices(world).make(BOB)
     for _ in range(150):
         async with world.store.begin() as tx:

@@ -105,6 +105,7 @@ async def test_nor_does_an_older_copy_that_was_accepted(world: World, devices: D
         await audit.append(
             tx, actor="system:start", action="database.restored", subject="database", body={"head": 3}
         )
+        await audit.append(tx, actor=BOB, action="database.accepted", subject="database", body={"head": 3})
     made = await Devices(world).make(ALICE)
     with pytest.raises(PasskeyNeeded):
         await confirm_by_click(world, made, CAROL)

@@ -175,13 +175,6 @@ BEFORE_THE_READING: dict[str, Edit] = {
     "nothing": lambda *_: None,
     "as if read": as_if_read,
     "taken out": EDITS["taken out"],
-    "safe mode of long ago": lambda database, _: database.write(
-        "UPDATE safe_mode SET entered_at = '2020-01-01T00:00:00.000000Z'"
-    ),
-    "safe mode of a time to come": lambda database, _: database.write(
-        f"UPDATE safe_mode SET entered_at = '{FAR}'"
-    ),
-    "another safe mode": lambda database, _: database.write("UPDATE safe_mode SET id = 'x'"),
 }
 AFTER_IT: dict[str, str] = {
     "nothing": "",

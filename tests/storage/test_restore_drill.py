@@ -208,7 +208,7 @@ async def test_nobody_confirms_that_safe_mode_is_left_while_the_ledger_is_unread
     await pausing.resume(world.core, BOB, ["main"])
     async with world.store.begin() as tx:
         asked = await confirmations.open_one(tx, pausing.RESUME, "main")
-        await rows.enter(tx, "s", head_seq=1, head_at=None, anchor_seq=9, anchor_at=tx.now)
+        await rows.enter(tx, head_seq=1, head_at=None, anchor_seq=9, anchor_at=tx.now)
     assert asked is not None
 
     with pytest.raises(NotFound, match="still reading the whole ledger"):
@@ -225,7 +225,7 @@ async def test_debits_that_are_found_later_are_listed_once_even_if_they_were_boo
     world: World,
 ) -> None:
     async with world.store.begin() as tx:
-        await rows.enter(tx, "s", head_seq=1, head_at=None, anchor_seq=9, anchor_at=tx.now)
+        await rows.enter(tx, head_seq=1, head_at=None, anchor_seq=9, anchor_at=tx.now)
     await safe_mode.at_start(world.core)
     expected = []
     for program, hours in (("main", 1), ("second", 5)):
@@ -709,7 +709,8 @@ async def an_entry_in(path: Path) -> None:
 
 def safe_modes_in(path: Path) -> int:
     with closing(sqlite3.connect(path)) as connection:
-        return int(connection.execute("SELECT count(*) FROM safe_mode WHERE left_at IS NULL").fetchone()[0])
+        restored = "SELECT count(*) FROM audit WHERE action = 'database.restored'"
+        return int(connection.execute(restored).fetchone()[0])
 
 
 async def test_a_backup_of_a_database_that_is_written_all_the_time_ends_and_is_of_one_moment(

@@ -163,7 +163,6 @@ def _plain(column: Column[Any], *, postgres: bool) -> Any:
 
 #: What the database itself holds columns to, and what makes a row count.
 _WORDS: dict[str, dict[str, str | None]] = {
-    "safe_mode": {"left_at": "2026-03-02T09:00:00.000000Z"},
     "alert": {"state": "raised", "severity": "warning"},
     "card_reveal": {"state": "sent"},
     "consent": {"state": "open"},

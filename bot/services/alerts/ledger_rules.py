@@ -64,7 +64,7 @@ async def compare(core: Core, program: str) -> None:
     async with core.store.read() as tx:
         kept = await snapshots.LEDGER.get(tx, program)
         mode = await safe_mode.current(tx)
-        mark = "" if mode is None else await mark_of(tx, mode)
+        mark = "" if mode is None else mode.mark
         begun_with = None if kept is not None else (await on_record.of(tx)).ledgers.get(program)
     is_changed = begun_with is not None
     if begun_with is not None:
@@ -93,7 +93,7 @@ async def is_begun(core: Core, program: str) -> bool:
     """Was the ledger ever read here, and the whole of it if in safe mode? What comes in from then on is reported."""
     async with core.store.read() as tx:
         kept, mode = await snapshots.LEDGER.get(tx, program), await safe_mode.current(tx)
-        return _is_baseline(kept) and (mode is None or is_whole_in(kept, await mark_of(tx, mode)))
+        return _is_baseline(kept) and (mode is None or is_whole_in(kept, mode.mark))
 
 
 async def _tell_of_change(tx: Tx, core: Core, program: str) -> None:
@@ -107,12 +107,6 @@ async def _tell_of_change(tx: Tx, core: Core, program: str) -> None:
 
 def _is_baseline(kept: Kept[Ledger] | None) -> bool:
     return kept is not None and kept.value.rows is not None
-
-
-async def mark_of(tx: Tx, mode: SafeMode) -> str:
-    """By which a reading says that it was made in this safe mode: of the audit log, as nobody else can write it."""
-    restored = (await on_record.of(tx)).restored
-    return mode.id if restored is None else restored.mark
 
 
 def is_whole_in(kept: Kept[Ledger] | None, mark: str) -> bool:

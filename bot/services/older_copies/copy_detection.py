@@ -297,7 +297,7 @@ async def _enter(
             head = end, await audit.made_at(tx, end)
     log.error("copy_detection.found", extra={"shown_by": shown_by, "since": since and since.isoformat()})
     newest = (beyond[-1].seq, datetime.fromisoformat(beyond[-1].at)) if beyond else head
-    if (current and current.id) == (of_before and of_before.id):  # else another look was quicker
+    if (current and current.mark) == (of_before and of_before.mark):  # else another look was quicker
         await safe_mode.enter(
             core, head, max(head, newest, key=lambda one: one[0]), [one.hash for one in beyond]
         )

@@ -26,7 +26,7 @@ _LOST_MOST = 20_000
 async def is_noted(tx: Tx, mode: SafeMode, what: str) -> bool:
     """Was a look at `what` (a program, or `SLACK`) noted in this safe mode?"""
     kept = await api_snapshots.get_signed(tx, what, _LOOKED)
-    return kept is not None and kept.value["mode"] == mode.id
+    return kept is not None and kept.value["mode"] == mode.mark
 
 
 async def note_ledger(tx: Tx, program: str, found: Sequence[LedgerEntry]) -> None:
@@ -37,7 +37,7 @@ async def note_ledger(tx: Tx, program: str, found: Sequence[LedgerEntry]) -> Non
         await safe_mode.add_orphans(
             tx, [unsent_debits.orphan(program, one, found_at=tx.now, listed_at=None) for one in found]
         )
-        await api_snapshots.put_signed(tx, program, _LOOKED, {"mode": mode.id})
+        await api_snapshots.put_signed(tx, program, _LOOKED, {"mode": mode.mark})
 
 
 async def note_slack(tx: Tx, found: Sequence[datetime], beyond: Sequence[Anchor]) -> None:
@@ -48,7 +48,7 @@ async def note_slack(tx: Tx, found: Sequence[datetime], beyond: Sequence[Anchor]
         before = await lost_messages_until(tx)
         until = max([*found, *([before] if before else [])], default=None)
         lost = [*await _lost_hashes(tx), *(one.hash for one in beyond)][-_LOST_MOST:]
-        value = {"mode": mode.id, "until": until.isoformat() if until else "", "lost": lost}
+        value = {"mode": mode.mark, "until": until.isoformat() if until else "", "lost": lost}
         await api_snapshots.put_signed(tx, SLACK, _LOOKED, value)
 
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import logging
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
 from decimal import Decimal
 from functools import partial
 from types import MappingProxyType
 from typing import Protocol
 
-from bot.domain.alerts import Ended, Said, float_alerts, request_alerts, running_alerts
+from bot.domain.alerts import Ended, Said, float_alerts, running_alerts
 from bot.domain.errors import Stale
 from bot.domain.money import exact_sum, format_usd, ledger_text
 from bot.domain.requests import OPEN, Event, Request, State
@@ -30,7 +30,7 @@ from bot.services.requests import close
 from storage import master_keys
 from storage.cards import cards
 from storage.cards import otp_recipients as recipient_rows
-from storage.errors import LogNotWhole, NotAsOnRecord
+from storage.errors import NotAsOnRecord
 from storage.log_record import on_record, open_requests
 from storage.messages import Alert, outbox
 from storage.messages import alerts as alert_rows
@@ -54,7 +54,6 @@ _AGAIN = Ended(
     "Safe mode began again",
     "An older copy of the database was put in place once more. What it does not know is in a new message.",
 )
-_ENDED_BY_OTHERS = "whether an older copy of the database is in place; safe mode is in force again"
 # A ledger that cannot be read for so long, as its key was withdrawn, holds nobody any more.
 _UNREAD_HOLDS_FOR = timedelta(hours=1)
 _CONDITION = running_alerts.SAFE_MODE.condition()
@@ -80,7 +79,6 @@ async def enter(
     async with core.store.begin() as tx:
         if not await safe_mode.enter(
             tx,
-            core.ids.ulid(),
             head_seq=head[0],
             head_at=head[1],
             anchor_seq=anchor[0],
@@ -94,40 +92,8 @@ async def enter(
     log.error("safe_mode.entered", extra={"head": head[0], "anchor": anchor[0]})
 
 
-async def _begun_again(core: Core) -> bool:
-    """Was its row ended or taken out by somebody else? By the audit log nobody left it: then it is in force again."""
-    async with core.store.read() as tx:
-        if await safe_mode.current(tx) is not None:
-            return False
-    with suppress(LogNotWhole):  # of which `changed_rows` notifies people, and nothing is sent then
-        async with core.store.begin() as tx:
-            await tx.hold(safe_mode.HOLD)
-            # In this order: who leaves it ends its row and records that at once.
-            if await safe_mode.current(tx) is not None:
-                return False
-            said = (await on_record.of(tx)).restored
-            if said is None:
-                return False
-            await safe_mode.enter(
-                tx,
-                core.ids.ulid(),
-                head_seq=said.head_seq,
-                head_at=said.head_at,
-                anchor_seq=said.anchor_seq,
-                anchor_at=said.anchor_at,
-                entered_at=said.at,
-            )
-            condition = request_alerts.CHANGED_OUTSIDE.condition("safe_mode:put_back")
-            changed = request_alerts.CHANGED_OUTSIDE.says("rows", what=_ENDED_BY_OTHERS)
-            await alerts.keep(tx, core, changed, condition=condition, subject="safe_mode", program="")
-        log.error("safe_mode.put_back")
-        return True
-    return False
-
-
 async def at_start(core: Core) -> None:
     """Do what has to be done before anything is sent, where it is in force; done again after a crash in between."""
-    await _begun_again(core)
     async with core.store.begin() as tx:
         mode = await safe_mode.current(tx)
         if mode is None:
@@ -151,7 +117,7 @@ async def at_start(core: Core) -> None:
         voided = await _void_all(core, requests.with_approvals, partial(_void_with, mode))
         await _only_look_up(core, mode)
         async with core.store.begin() as tx:
-            if await safe_mode.note_voided(tx, mode.id, voided):
+            if await safe_mode.note_voided(tx, mode, voided, core.policy.version):
                 await _list_code_recipients(tx, core)
                 await _name_older_keys(tx, core)
     await review(core)
@@ -323,11 +289,11 @@ async def _void(core: Core, request: Request, text: str, line: str, left: set[st
 async def review(core: Core) -> None:
     """Keep the alert in step with what the ledger has shown, and list every debit in its thread, once. What was not
     decided until its key may be forgotten ends, also after safe mode was left."""
-    if await _begun_again(core):
+    async with core.store.read() as tx:
+        mode, modes = await safe_mode.current(tx), await safe_mode.all(tx)
+    if mode is not None and mode.voided is None:  # the process that began it has ended in between
         await at_start(core)
         return
-    async with core.store.read() as tx:
-        modes = await safe_mode.all(tx)
     await _void_all(core, requests.doubtful, partial(_void_for_its_age, modes))
     if not modes:
         return
@@ -405,8 +371,7 @@ async def _found_in(tx: Tx) -> tuple[list[OrphanDebit], list[OrphanDebit]]:
 async def unread(tx: Tx, mode: SafeMode) -> list[str]:
     """The programs whose whole ledger was not read since it was entered."""
     kept = {name: await snapshots.LEDGER.get(tx, name) for name in await programs.not_removed(tx)}
-    mark = await ledger_rules.mark_of(tx, mode)
-    return sorted(p for p, one in kept.items() if not ledger_rules.is_whole_in(one, mark))
+    return sorted(p for p, one in kept.items() if not ledger_rules.is_whole_in(one, mode.mark))
 
 
 async def leave(tx: Tx, core: Core, actor: str) -> None:
@@ -418,7 +383,6 @@ async def leave(tx: Tx, core: Core, actor: str) -> None:
     mode = await safe_mode.current(tx)
     if mode is not None and mode.voided is not None:
         body = {"head": mode.head_seq, "not_read": await unread(tx, mode)}
-        await safe_mode.leave(tx)
         await audit.record(tx, core, actor, safe_mode.ACCEPTED, "database", body)
         await alerts.resolve(tx, core, _CONDITION, actor=actor)
 

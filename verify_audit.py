@@ -593,6 +593,11 @@ class _Request:
         self.with_passkeys: dict[str, str] = {}  # by who approved it: the passkey
 
 
+def _leads_nowhere(action: str, body: Json) -> bool:
+    """Does this entry end a request, and no more? Nothing is sent by it, or counts by it."""
+    return body["state"] in _STOPPED and action in ("request.put_right", f"request.{body['state']}")
+
+
 class _Requests:
     """Each request as the entries tell of it: they may only follow one another as Countersign writes them."""
 
@@ -667,6 +672,9 @@ class _Requests:
     def _has_its_terms(self, entry: Json, body: Json, subject: str, known: _Request | None) -> None:
         action, where = entry["action"], f"entry {entry['seq']}: {subject}"
         before = body.get("before") if action == _SIGNED_AGAIN else body.get("digest")
+        if (known is None or known.state not in _OPEN) and _leads_nowhere(action, body):
+            self._ask_who_put_it_there(entry, subject, known, before)
+            return
         if known is None or (before != known.digest and action != "request.rows_left_out"):
             raise Broken(f"{where} has another fingerprint than when it was submitted")
         if str(body.get("kind")) != known.kind:
@@ -682,6 +690,17 @@ class _Requests:
             known.approved_by.clear()  # what was approved before, was approved with these rows
             known.with_passkeys.clear()
         known.digest = str(body["digest"])
+
+    def _ask_who_put_it_there(self, entry: Json, subject: str, known: _Request | None, digest: Any) -> None:
+        """Countersign ends what is open in the database and not in the log, whoever put it there, and says so."""
+        if known is None:
+            what = f"{subject} was never submitted by this log, and stood in the database. Who could write to it?"
+            self.to_ask_about.append((entry, what))
+        elif digest != known.digest:
+            what = (
+                f"{subject} had ended, and asked for something else in the database. Who could write to it?"
+            )
+            self.to_ask_about.append((entry, what))
 
     def _has_moved(self, entry: Json, body: Json, subject: str, known: _Request) -> None:
         """Raises Broken for a state that does not follow, such as one that was sent after it had ended."""

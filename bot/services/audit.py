@@ -14,7 +14,7 @@ from bot.domain.errors import CountersignError, PerhapsGone
 from bot.domain.requests import OPEN, Request, State, fingerprints
 from bot.services.core import Core
 from storage import audit as chain
-from storage.log_record import counted, open_requests
+from storage.log_record import counted, on_record, open_requests
 from storage.transaction import Tx
 
 # What an older copy would send, or send again, although it was stopped: so an anchor tells of each at once. What has
@@ -108,6 +108,12 @@ async def of_request(
         "progress": fingerprints.of_progress(request),
         **(body or {}),
     }
+    is_changed = request.id in tx.was or action in _STOPS_A_PART
+    if is_changed and not open_requests.says_its_terms(action):
+        # What somebody else wrote there does not get on record: an export would look forged from then on.
+        known = (await on_record.of(tx)).open.get(request.id)
+        if known is not None:
+            recorded |= {"kind": known.kind or request.kind, "digest": known.digest}
     recorded |= ended(tx, request)
     if words := tx.words.pop(request.id, None):
         recorded[WORDS] = words

@@ -96,6 +96,7 @@ class OpenRequest:
     `calls`: how many were begun. `said`: how it ended as each person said last, by Slack id. `progress`: the
     fingerprint of what its row says of its calls, and `made`: each call by its number; None = an older version made
     some of it. `approved_at`: when it was approved, as the log writes it ("" = not yet, None = not known any more).
+    `kind`: as it was submitted ("" = not known).
     """
 
     seq: int
@@ -107,6 +108,7 @@ class OpenRequest:
     said: Mapping[str, str] | None = None
     progress: str | None = None
     made: Mapping[int, Call] | None = field(default_factory=dict)
+    kind: str = ""
 
 
 def id_of(entry: EntryOnRequest) -> str:
@@ -162,6 +164,7 @@ def take(found: MutableMapping[str, OpenRequest], entry: EntryOnRequest) -> None
         progress=body.get("progress"),
         made=_made(before, entry, body, is_new=known is None),
         approved_at=_approved_at(known, entry, state),
+        kind=before.kind or str(body.get("kind", "")),
     )
 
 
@@ -285,6 +288,12 @@ def _is_older(known: OpenRequest, version: int) -> bool:
 def _approval_differs(known: OpenRequest, approved_at: str | None) -> bool:
     """Does the row say that it was approved at another time than it was? Then its wait would be another."""
     return known.approved_at is not None and approved_at is not None and approved_at != known.approved_at
+
+
+def says_its_terms(action: str) -> bool:
+    """Does an entry of this action say what is asked for, so that it is held against what was requested? Any other that
+    changes a request tells what became of that."""
+    return action in (SUBMITTED, LEFT_OUT) or action in _GIVES
 
 
 def _progress_differs(known: OpenRequest, entry: EntryOnRequest, body: Mapping[str, Any]) -> bool:

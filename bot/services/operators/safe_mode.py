@@ -134,14 +134,18 @@ async def _doubt_all(tx: Tx, core: Core) -> None:
     for request_id in sorted({*held, *known}):
         one = known.get(request_id)
         request = held.get(request_id) or await requests.get(tx, request_id)
-        if request is None or request.state not in OPEN:
-            if one is not None:  # the log has it open, and its row says that it has ended, or is gone
-                body = {"state": one.state.value, "digest": one.digest, "progress": open_requests.NO_ROW}
-                subject = f"request:{request_id}:{one.version}"
-                await audit.record(tx, core, ACTOR, open_requests.DOUBTED, subject, body)
-        elif one is not None and open_requests.differs(request, one) is not None:
-            body = {"progress": open_requests.NO_ROW}
-            await audit.of_request(tx, core, request, ACTOR, open_requests.DOUBTED, body)
+        if one is None:  # its row says that it is open, and the log that it has ended, or does not know it
+            continue
+        if (
+            request is None
+            or request.state not in OPEN
+            or request.kind != (one.kind or request.kind)
+            or open_requests.differs(request, one) is not None
+        ):
+            terms = {"kind": one.kind, "state": one.state.value, "digest": one.digest}
+            body = terms | {"progress": open_requests.NO_ROW}
+            subject = f"request:{request_id}:{one.version}"
+            await audit.record(tx, core, ACTOR, open_requests.DOUBTED, subject, body)
         else:
             doubted = await requests.touch(tx, request, **planning.doubts(request, tx.now))
             await audit.of_request(tx, core, doubted, ACTOR, open_requests.DOUBTED)

@@ -28,7 +28,7 @@ FIRST_READS_EVERY_S = 5.0
 # So soon each process knows what another has recorded, as that a master key was retired.
 READS_LOG_EVERY_S = 5.0
 # What a process writes down that it alone has seen, and what each has to know.
-OF_ITS_OWN = frozenset({"deliveries", "put-back", "unreadable", "read-log", "leases"})
+OF_ITS_OWN = frozenset({"deliveries", "put-back", "rows-met", "unreadable", "read-log", "leases"})
 # That, and one that may be done twice.
 _EVERYWHERE = frozenset({"expire", "unseen", "held", *OF_ITS_OWN})
 # Of each program by the process that has the lock for it, which they ask about themselves.
@@ -100,6 +100,7 @@ def table(core: Core, watchers: Watchers, poll: Poll, keeps: Retention) -> list[
         Job("delegations", 60, lambda: delegations.announce(core)),
         Job("passkey-resets", 30, lambda: resets.report(core)),
         Job("put-back", 10, lambda: put_back_rules.tell(core)),
+        Job("rows-met", 10, lambda: changed_rows.tell_of_those_met(core)),
         Job("unreadable", 10, unreadable.Look(core).run),
         Job("leases", 10, ghost_leases.Look(core).run),
         Job("read-log", READS_LOG_EVERY_S, lambda: changed_rows.read_log(core)),

@@ -206,6 +206,11 @@ class Store:
         out."""
         return self._chain.put_back
 
+    @property
+    def rows_met(self) -> set[str]:
+        """Tables of which a signed row was met that is not as we left it; the same."""
+        return self._chain.rows_met
+
     @asynccontextmanager
     async def begin(self) -> AsyncIterator[Tx]:
         began, tx, is_committing = self._clock.monotonic(), None, False

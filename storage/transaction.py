@@ -209,7 +209,8 @@ class ChainMemory:
     there for good.
     `passkeys`: as far as the chain was checked and read; `fault`: why it could not be read on. `log`: what else it
     tells, as far as it was checked and read. `own`: what this process has committed last, so that it need not be read.
-    `put_back`: requests whose rows contradict it and of which people are still to be notified, by id.
+    `put_back`: requests whose rows contradict it and of which people are still to be notified, by id. `rows_met`:
+    tables of which a signed row was met that is not as it was left, the same.
     """
 
     end_seq: int | None = None
@@ -221,6 +222,7 @@ class ChainMemory:
     log: Read | None = None
     own: deque[Added] = field(default_factory=lambda: deque(maxlen=_OWN_KEPT))
     put_back: dict[str, Contradiction] = field(default_factory=dict)
+    rows_met: set[str] = field(default_factory=set)
 
     def committed(self, seq: int, digest: str) -> None:
         """This entry is in the database for good."""

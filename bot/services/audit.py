@@ -119,6 +119,7 @@ async def of_request(
         recorded[WORDS] = words
     if counted.says_what_counts(action) and request.state is State.APPROVED and not request.is_batch:
         recorded[counted.COUNTS] = counted.as_recorded(request, approvers)
+        recorded[open_requests.UNTIL] = open_requests.good_until(request)
     await chain.append(
         tx,
         actor=actor,

@@ -16,7 +16,8 @@ async def person_of(tx: Tx, partner_ref: str) -> str | None:
     """The Slack id of the person; None where nobody is named, or the row is not as we left it."""
     asked = select(t.person_card).where(t.person_card.c.partner_ref == partner_ref)
     row = (await tx.run(asked)).mappings().one_or_none()
-    if row is None or not await signed_rows.is_ours(tx, CODE_RECIPIENT, partner_ref, row):
+    is_ours = await signed_rows.is_ours(tx, CODE_RECIPIENT, partner_ref, row)
+    if row is None or not is_ours:
         return None
     return str(row["slack_id"])
 

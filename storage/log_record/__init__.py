@@ -11,6 +11,8 @@ from storage.log_record import counted, debits, on_record, open_requests
 from storage.log_record.counted import KEPT_FOR, Count, Counted
 from storage.log_record.debits import OrphanDebit
 from storage.log_record.log_facts import (
+    PAGE_OPENED,
+    PAGE_USED,
     PREVIOUS_TAKEN_FOR,
     RESET_REPORTED,
     LogFacts,
@@ -22,6 +24,8 @@ from storage.log_record.log_facts import (
 
 __all__ = [
     "KEPT_FOR",
+    "PAGE_OPENED",
+    "PAGE_USED",
     "PREVIOUS_TAKEN_FOR",
     "RESET_REPORTED",
     "Count",

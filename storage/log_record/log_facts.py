@@ -34,6 +34,8 @@ WANTED = frozenset(
         "consent.expired",
         "passkey.reset",
         "passkey.reset_reported",
+        "passkey.page_opened",
+        "passkey.page_used",
         "webhook.secret",
         "webhook.secret_dropped",
         "database.restored",
@@ -46,6 +48,9 @@ WANTED = frozenset(
     }
 )
 """The actions of the entries that tell something here, beside those about requests."""
+PAGE_OPENED, PAGE_USED = "passkey.page_opened", "passkey.page_used"
+"""A one-time link was opened, and the page that it led to was answered; each happens once to a link."""
+_USED_KEPT_FOR = timedelta(days=1)  # such a link is good for some minutes
 RESET_REPORTED = "passkey.reset_reported"
 """People were notified in Slack that all passkeys were reset."""
 # An approval is sent within a day or not at all: nobody changes the file more often.
@@ -158,7 +163,8 @@ class LogFacts:
     `restored`: the one that nobody left. `secrets`: program -> its webhook secrets. `counted`: what was approved in the
     last two days. `debits`: those of which no request knows. `ledgers`: program -> how many rows its ledger had when it
     was first read here. `readings_signed`: as `rows_signed`, of readings. `numbers`: table -> key -> the highest number
-    that the row was signed with.
+    that the row was signed with. `used`: the links to pages for passkeys that were used within a day: how
+    (`PAGE_OPENED`, `PAGE_USED`) and their nonce, and when.
     """
 
     seq: int = 0
@@ -187,6 +193,7 @@ class LogFacts:
     ledgers: Mapping[str, int] = field(default_factory=dict)
     readings_signed: int = 0
     numbers: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    used: Mapping[tuple[str, str], datetime] = field(default_factory=dict)
 
     def and_(self, links: Iterable[LogEntry]) -> LogFacts:
         """With what these entries tell, which come next. What was refused tells nothing."""
@@ -212,6 +219,7 @@ class _Working:
         self._counted = counted.Working(before.counted)
         self._debits, self._ledgers = before.debits, before.ledgers
         self._readings_signed = before.readings_signed
+        self._used = before.used
         # Of a table that is changed, a copy: what was read before stays as it is.
         self._numbers, self._own_numbers = dict(before.numbers), dict[str, dict[str, int]]()
 
@@ -289,6 +297,10 @@ class _Working:
                 self._voided(_body(one))
             case "database.accepted":
                 self._restored = None
+            case "passkey.page_opened" | "passkey.page_used":
+                at = datetime.fromisoformat(one.at)
+                kept = {link: then for link, then in self._used.items() if then > at - _USED_KEPT_FOR}
+                self._used = {**kept, (one.action, str(_body(one)["nonce"])): at}
             case _:
                 self._read_from_the_api(about, one)
 
@@ -346,6 +358,7 @@ class _Working:
             ledgers=self._ledgers,
             readings_signed=self._readings_signed,
             numbers=self._numbers,
+            used=self._used,
         )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, MutableMapping
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Any, Protocol
 
 from bot.domain.requests import (
@@ -32,6 +33,8 @@ ATTEMPT, OUTCOME, LEFT_OUT = "request.attempt", "request.outcome", "request.rows
 RESOLVED, PROPOSED = "request.resolved_by_hand", "request.resolution_proposed"
 DOUBTED = "request.doubted"
 """Of a request that may have been sent without our knowledge; its body has how that was to leave its row."""
+UNTIL = "until"
+"""In the entry that says that a request is approved: until when that is good, as its row has it."""
 NO_ROW = "none"
 """The fingerprint of no row: such a request goes no further, and people are notified as soon as it is looked at."""
 ANSWERED_LATE = "attempt.answered"
@@ -50,6 +53,7 @@ _ENDS = frozenset(f"{BEGINS}{state}" for state in _STOPS)
 # What these are about is what was requested.
 _GIVES = frozenset({APPROVAL, AT_ONCE, ATTEMPT, RESOLVED})
 _OTHER_APPROVAL = "when it was approved was changed in its row"
+_OTHER_END = "when its approval ends was changed in its row"
 # Nothing of these calls anything, or says what came of a call: what the row says of its calls is as before.
 _KEEPS_CALLS = frozenset(
     {
@@ -95,7 +99,8 @@ class OpenRequest:
 
     `calls`: how many were begun. `said`: how it ended as each person said last, by Slack id. `progress`: the
     fingerprint of what its row says of its calls, and `made`: each call by its number; None = an older version made
-    some of it. `approved_at`: when it was approved, as the log writes it ("" = not yet, None = not known any more).
+    some of it. `approved_at`: when it was approved, as the log writes it ("" = not yet, None = not known any more);
+    `until`: until when that is good, the same (None = an older version approved it, or a list, whose rows have it).
     `kind`: as it was submitted ("" = not known).
     """
 
@@ -105,6 +110,7 @@ class OpenRequest:
     digest: str
     calls: int = 0
     approved_at: str | None = ""
+    until: str | None = None
     said: Mapping[str, str] | None = None
     progress: str | None = None
     made: Mapping[int, Call] | None = field(default_factory=dict)
@@ -164,6 +170,7 @@ def take(found: MutableMapping[str, OpenRequest], entry: EntryOnRequest) -> None
         progress=body.get("progress"),
         made=_made(before, entry, body, is_new=known is None),
         approved_at=_approved_at(known, entry, state),
+        until=body.get(UNTIL, before.until),
         kind=before.kind or str(body.get("kind", "")),
     )
 
@@ -340,11 +347,13 @@ def differs(row: Request, known: OpenRequest | None) -> Contradiction | None:
         row.digest,
         fingerprints.of_progress(row),
     )
-    if is_as_left and not _approval_differs(known, approved_at(row)):
-        return None
-    if is_as_left:
+    if not is_as_left:
+        return Contradiction(row.id, f"is {known.state} by the audit log, {_OLDER}", known.state)
+    if _approval_differs(known, approved_at(row)):
         return Contradiction(row.id, f"{_says(known)}, and {_OTHER_APPROVAL}", known.state)
-    return Contradiction(row.id, f"is {known.state} by the audit log, {_OLDER}", known.state)
+    if known.until is not None and known.until != good_until(row):
+        return Contradiction(row.id, f"{_says(known)}, and {_OTHER_END}", known.state)
+    return None
 
 
 def _two_agree(known: OpenRequest, entry: EntryOnRequest, body: Mapping[str, Any]) -> bool:
@@ -387,7 +396,16 @@ def _says(known: OpenRequest) -> str:
 
 def approved_at(row: Request) -> str:
     """When it was approved by its row, as the log writes it; "" = not yet."""
-    return "" if row.approved_at is None else time_text(row.approved_at)
+    return _text_of(row.approved_at)
+
+
+def good_until(row: Request) -> str:
+    """Until when its approval is good by its row, the same."""
+    return _text_of(row.valid_until)
+
+
+def _text_of(at: datetime | None) -> str:
+    return "" if at is None else time_text(at)
 
 
 def _why_not(known: OpenRequest, entry: EntryOnRequest, state: State | None) -> str:

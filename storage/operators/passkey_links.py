@@ -1,6 +1,7 @@
 """One-time links to the page for passkeys: opened once, then the page's own secret is used once.
 
 Each row is under a MAC: whoever can write to the database has no page of anybody else, and adds no device for them.
+That a link or a page was used is on record, too: a row of before that is put back opens nothing again.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from sqlalchemy import delete, insert, select, update
 
 from storage import tables as t
 from storage.columns import json_text
+from storage.log_record import PAGE_OPENED, PAGE_USED, on_record
 from storage.protection import signed_rows
 from storage.transaction import Tx
 from storage.vault import length_prefixed
@@ -84,6 +86,8 @@ async def open_page(
     found = await of_token(tx, token_digest)
     if found is None or found.page_digest is not None or found.expires_at <= tx.now:
         return None
+    if await is_used(tx, found, PAGE_OPENED):
+        return None
     return await _write(tx, replace(found, page_digest=page_digest, terms=dict(terms)))
 
 
@@ -92,7 +96,19 @@ async def spend(tx: Tx, page_digest: str) -> PasskeyLink | None:
     found = await of_page(tx, page_digest)
     if found is None or found.spent_at is not None or found.expires_at <= tx.now:
         return None
+    if await is_used(tx, found, PAGE_USED):
+        return None
     return await _write(tx, replace(found, spent_at=tx.now))
+
+
+async def is_used(tx: Tx, link: PasskeyLink, how: str) -> bool:
+    """Was it opened (`PAGE_OPENED`), or its page answered (`PAGE_USED`)? By its row, and by the audit log: where that
+    alone says so, somebody put the row of before back, and people are notified. Raises `LogNotWhole`."""
+    by_row = link.page_digest if how == PAGE_OPENED else link.spent_at
+    if by_row is not None or (how, link.nonce) not in (await on_record.of(tx)).used:
+        return by_row is not None
+    tx.chain.rows_met.add(t.passkey_link.name)
+    return True
 
 
 async def _write(tx: Tx, link: PasskeyLink) -> PasskeyLink:

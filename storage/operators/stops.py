@@ -127,6 +127,8 @@ async def _of_missing(tx: Tx, program: str) -> Stopped:
         paused = (await tx.run(_PAUSED, of_it)).one_or_none()
         is_paused = paused is not None or tx.set_aside.has(t.pause.name, program)
         is_lost = any(signed_rows.was_signed(tx, signed, program) for signed in (PROGRAM, PAUSE))
+        if signed_rows.number_on_record(tx, PROGRAM.name, program):
+            signed_rows.met(tx, PROGRAM)
         return Stopped(by_key=False, by_people=is_paused, endpoints=held, changed_outside=is_lost)
     pause = next(
         (row for row in found if row["table_name"] == PAUSE.name and row["program"] is not None), None
@@ -144,13 +146,16 @@ def _judged(
     held: frozenset[str],
 ) -> Stopped:
     """With `signatures`, a version and a MAC by table, of the program and of its pause or the absence of one."""
-    is_as_left = all(
-        signed.name in signatures
-        and signed_rows.holds(
+    changed = [
+        signed
+        for signed, is_now in ((PROGRAM, row), (PAUSE, pause))
+        if signed.name not in signatures
+        or not signed_rows.holds(
             tx, signed, program, is_now, *signatures[signed.name], tx.versions.get((signed.name, program), 0)
         )
-        for signed, is_now in ((PROGRAM, row), (PAUSE, pause))
-    )
+    ]
+    for signed in changed:
+        signed_rows.met(tx, signed)
     return Stopped(
         by_key=row is not None and row["paused_at"] is not None,
         # A pause that cannot be read is one.
@@ -158,5 +163,5 @@ def _judged(
         endpoints=held,
         drafts_since=None if row is None else row["drafts_since"],
         drafts_until=None if row is None else row["drafts_until"],
-        changed_outside=not is_as_left,
+        changed_outside=bool(changed),
     )

@@ -160,7 +160,11 @@ _OTHERS: Mapping[str, Mapping[str, Protection]] = {
         "digest": _MAC,
         "body_mac": Protection(Class.SIGNED, "it is the MAC of the sealed body, compared before each send"),
         "approved_at": Protection(Class.SIGNED, "compared with the time under the deciding approval's MAC"),
-        "valid_until": Protection(Class.SIGNED, "compared with the time under the deciding approval's MAC"),
+        "valid_until": Protection(
+            Class.SIGNED,
+            "compared with the time under the deciding approval's MAC before each send, and with the audit log every"
+            " minute",
+        ),
         "state": Protection(
             Class.CHAINED,
             "an approval counts, and a send happens, only where the audit log has the same; `audit verify --deep`"

@@ -104,6 +104,10 @@ async def changing(tx: Tx, signed: SignedTable, key: str) -> AsyncIterator[None]
 
 async def require(tx: Tx, signed: SignedTable, key: str) -> None:
     """Raise `ChangedOutside` unless the row, or its absence, is as we left it."""
+    if (
+        tx.writes and tx.is_postgres
+    ):  # who changes it just now does so first: then row and signature are of one moment
+        await tx.run(_LOCKED, {"table_name": signed.name, "row_key": key})
     if not await is_ours(tx, signed, key, await _row(tx, signed, key)):
         raise ChangedOutside(
             f"A row of the table {signed.name} ({key}) was changed outside Countersign, so it is not used. Keep a copy"
@@ -112,13 +116,37 @@ async def require(tx: Tx, signed: SignedTable, key: str) -> None:
 
 
 async def is_ours(tx: Tx, signed: SignedTable, key: str, row: RowRead | None) -> bool:
-    """Is this what we last made of the row `key`? Never signed and not there is as it should be."""
+    """Is this what we last made of the row `key`? Never signed and not there is as it should be.
+
+    Where it is not, people are notified, although it may be right again when all rows are looked at next.
+    """
     seen = tx.versions.get((signed.name, key), 0)
     asked = {"table_name": signed.name, "row_key": key}
     found = (await tx.run(_LOCKED if tx.writes else _OF, asked)).one_or_none()
     if found is None:
-        return row is None and not was_signed(tx, signed, key)
-    return holds(tx, signed, key, row, found.version, found.mac, seen)
+        is_as_left = row is None and not was_signed(tx, signed, key)
+        is_changed = row is not None or number_on_record(tx, signed.name, key) > 0
+    else:
+        is_as_left = holds(tx, signed, key, row, found.version, found.mac, seen)
+        # By a key that was retired meanwhile: another process has signed it again.
+        is_changed = tx.vault.signed_under(found.mac) not in tx.vault.retired
+    if not is_as_left and is_changed and not await _is_of_an_earlier_moment(tx, signed, key, row):
+        met(tx, signed)
+    return is_as_left
+
+
+def met(tx: Tx, signed: SignedTable) -> None:
+    """A row of this table was met that is not as we left it: people are to be notified, also where it is right again
+    by then."""
+    tx.chain.rows_met.add(signed.name)
+
+
+async def _is_of_an_earlier_moment(tx: Tx, signed: SignedTable, key: str, row: RowRead | None) -> bool:
+    """Was the row read before another process changed it, and its signature after that? A reading shows one moment, and
+    SQLite has one writer."""
+    if not (tx.writes and tx.is_postgres):
+        return False
+    return signed.text(await _row(tx, signed, key)) != signed.text(row)
 
 
 def was_signed(tx: Tx, signed: SignedTable, key: str) -> bool:

@@ -57,7 +57,10 @@ async def grant(tx: Tx, request_id: str, valid_until: datetime) -> None:
 
 
 async def get(tx: Tx, request_id: str) -> Reveal | None:
-    return await _one(tx, t.card_reveal.c.request_id == request_id)
+    found = await _one(tx, t.card_reveal.c.request_id == request_id)
+    if found is None:  # people are notified where somebody took it out
+        await signed_rows.is_ours(tx, DETAILS_LINK, request_id, None)
+    return found
 
 
 async def of_token(tx: Tx, digest: str) -> Reveal | None:

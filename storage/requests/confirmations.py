@@ -67,7 +67,8 @@ async def ask(
 async def get(tx: Tx, consent_id: str) -> Consent | None:
     """Raises `ChangedOutside` for one that is not as we left it: who asked, for what and until when."""
     row = (await tx.run(select(t.consent).where(t.consent.c.id == consent_id))).one_or_none()
-    if row is None:
+    if row is None:  # people are notified where somebody took it out
+        await signed_rows.is_ours(tx, CONSENT, consent_id, None)
         return None
     await signed_rows.require(tx, CONSENT, consent_id)
     return Consent(**row._mapping)

@@ -239,9 +239,10 @@ def _note(tx: Tx, before: Request, version: int, progress: str) -> None:
 
 
 def _as_meant(before: Request, after: Request, values: Mapping[str, Any]) -> Request:
-    """As it was to be written: of what the row says of its calls the database may have written something else, and
-    the audit log must not have that."""
-    meant = {name: values.get(name, getattr(before, name)) for name in fingerprints.PROGRESS}
+    """As it was to be written: of what the row says of its calls, or of until when its approval is good, the database
+    may have written something else, and the audit log must not have that."""
+    names = (*fingerprints.PROGRESS, "valid_until")
+    meant = {name: values.get(name, getattr(before, name)) for name in names}
     if meant["outcome"] is not None:
         meant["outcome"] = json.loads(json_text(meant["outcome"]))
     return replace(after, **meant)

@@ -388,6 +388,45 @@ def of_table(table: str) -> tuple[str, ...]:
     return (table, f"signature of {table}")
 
 
+def _out() -> list[tuple[str, int, tuple[str, ...]]]:
+    return [
+        (name, now, which)
+        for name, now in _last_changes()
+        for which in (
+            of_table(LIVES[name].table),
+            of_table(LIVES[name].table)[:1],
+            of_table(LIVES[name].table)[1:],
+        )
+    ]
+
+
+@pytest.mark.walk
+@pytest.mark.parametrize("url", BACKENDS, indirect=True)
+@pytest.mark.parametrize(("name", "now", "which"), _out(), ids=lambda value: str(value).replace(" ", "-"))
+async def test_who_meets_a_row_that_is_out_between_two_looks_goes_no_further_and_notifies_people(
+    world: World, name: str, now: int, which: tuple[str, ...]
+) -> None:
+    life = await _life(world, name)
+    for change in life.changes[: now + 1]:
+        async with world.store.begin() as tx:
+            await change(tx)
+    await changed_rows.read_log(world.core)  # as every few seconds
+    before = await _passes(world, life)
+
+    with _taken_out(world, life.key, which) as count:
+        assert await _passes(world, life) <= before
+    assert await _passes(world, life) == before
+    await changed_rows.tell_of_those_met(world.core)
+
+    # Nobody looks for a mute rule that is not there: alerts are posted then.
+    is_met = count > 0 and (
+        name != "mute" or (which == ("signature of mute",) and now < len(life.changes) - 1)
+    )
+    assert ("changed_outside" in await alert_kinds(world)) == is_met
+    await changed_rows.watch(world.core)
+    assert "changed_outside" not in await alert_kinds(world)
+
+
 OF_PROGRAM = (*of_table("program"), *of_table("pause"))
 
 

@@ -24,7 +24,7 @@ from bot.partner.secret import Secret
 from bot.services import people
 from bot.services.cards import details_link
 from bot.services.execution import NotShown, card_details_access
-from bot.services.operators import confirmation_answers, pausing
+from bot.services.operators import changed_rows, confirmation_answers, pausing
 from bot.services.passkeys import enrolment, links, page, proofs, resets
 from bot.services.passkeys.page import PageRefused
 from bot.services.requests import approvals
@@ -35,7 +35,7 @@ from storage.requests import confirmations
 from storage.store import Store
 from storage.transaction import ChainMemory
 from tests.services.bulk_requests import a_list, ask_bulk, rows_of, run_to_the_end
-from tests.services.outcome_steps import execute, processor
+from tests.services.outcome_steps import alert_kinds, execute, processor
 from tests.support import posting
 from tests.support.authenticator import Authenticator
 from tests.support.passkeys import SITE, Devices, everybody_has_one, token_of, with_passkeys
@@ -62,6 +62,12 @@ async def change(world: World, statement: str, **values: Any) -> None:
     """What somebody does who can write to the database."""
     async with world.store.begin() as tx:
         await tx.run(text(statement), values)
+
+
+async def approval_links(world: World) -> list[dict[str, Any]]:
+    async with world.store.read() as tx:
+        rows = [dict(row) for row in (await tx.run(text("SELECT * FROM passkey_link"))).mappings()]
+    return [row for row in rows if row["purpose"] == "approve"]
 
 
 async def test_what_was_approved_with_a_passkey_is_sent(world: World, devices: Devices) -> None:
@@ -427,6 +433,35 @@ async def test_a_page_that_somebody_made_their_own_signs_nothing(world: World, d
     for token in (own, shown.token):
         with pytest.raises(PageRefused):
             await page.finish(world.core, token, devices[BOB].answer(shown.options))
+
+
+@pytest.mark.parametrize("restarted", [False, True])
+@pytest.mark.parametrize("used", ["opened", "answered"])
+async def test_a_link_that_was_used_opens_nothing_again_with_its_row_of_before(
+    world: World, devices: Devices, used: str, restarted: bool
+) -> None:
+    link = await devices.link(await pending(world), BOB)
+    (before,) = await approval_links(world)
+    shown = await devices.open(link)
+    answer = devices[BOB].answer(shown.options)
+    if used == "answered":
+        (before,) = await approval_links(world)
+        await _finish(devices, shown.token, answer)
+    await change(
+        world,
+        "UPDATE passkey_link SET page_digest = :page_digest, terms = :terms, spent_at = :spent_at, mac = :mac"
+        " WHERE purpose = 'approve'",
+        **{name: before[name] for name in ("page_digest", "terms", "spent_at", "mac")},
+    )
+    if restarted:
+        world.store._chain = ChainMemory()
+
+    with pytest.raises(PageRefused) as refused:
+        await (devices.open(link) if used == "opened" else _finish(devices, shown.token, answer))
+    await changed_rows.tell_of_those_met(world.core)
+
+    assert refused.value.reason == "used"
+    assert "changed_outside" in await alert_kinds(world)
 
 
 async def test_two_who_open_a_link_at_the_same_time_get_one_page(world: World, devices: Devices) -> None:

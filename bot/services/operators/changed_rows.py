@@ -33,6 +33,7 @@ from storage.requests import requests
 from storage.transaction import Contradiction, Tx
 
 CARDS = "card"
+PASSKEY_LINKS = "passkey_link"
 LOG = "audit_log"
 SECRETS = "webhook_secret"
 _NAMED = 3
@@ -45,6 +46,7 @@ WORDS = {
     CONSENT.name: "who requested a confirmation, and of what",
     DETAILS_LINK.name: "a link to card details",
     CARDS: "the directory of cards",
+    PASSKEY_LINKS: "a link to the page for passkeys",
     SECRETS: "which webhook secrets sign deliveries",
     LOG: "the audit log",
 }
@@ -88,6 +90,19 @@ async def watch(core: Core) -> None:
             await alerts.raise_(tx, core, said, condition=condition(name), subject=name, program="")
         for name in sorted(open_ones - changed):
             await alerts.resolve(tx, core, condition(name))
+
+
+async def tell_of_those_met(core: Core) -> None:
+    """One alert for each table of which this process met a row that is not as we left it, and went no further. The row
+    may be right again by now: then `watch` ends the alert."""
+    found = sorted(core.store.rows_met)
+    for name in found:
+        condition = request_alerts.CHANGED_OUTSIDE.condition(name)
+        async with core.store.begin() as tx:
+            if await alert_rows.open_one(tx, condition) is None:
+                said = rows_changed(WORDS[name])
+                await alerts.raise_(tx, core, said, condition=condition, subject=name, program="")
+        core.store.rows_met.discard(name)
 
 
 async def _open_requests(core: Core) -> None:

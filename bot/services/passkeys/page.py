@@ -24,6 +24,7 @@ from bot.services.passkeys import enrolment, links, page_content, proofs, readin
 from bot.services.passkeys.page_content import Page
 from bot.services.requests import approvals, request_lookups
 from storage.errors import StorageError
+from storage.log_record import PAGE_OPENED, PAGE_USED
 from storage.operators import PasskeyLink, passkey_links
 from storage.transaction import Tx
 
@@ -77,7 +78,7 @@ async def open_link(core: Core, token: Secret) -> Page:
     async with core.store.begin() as tx:
         opened = await passkey_links.open_page(tx, found.token_digest, link_digest(own), terms)
         if opened is not None:
-            await _record(tx, core, found, "passkey.page_opened")
+            await _record(tx, core, found, PAGE_OPENED)
     if opened is None:
         raise await _refused(core, found, _OPEN)
     return shown
@@ -95,7 +96,8 @@ async def _link(core: Core, token: Secret) -> PasskeyLink:
 
 async def _refused(core: Core, found: PasskeyLink, action: str) -> PageRefused:
     """That it works no more, on record as of the person whose link it was."""
-    used = found.page_digest is not None if action == _OPEN else found.spent_at is not None
+    async with core.store.read() as tx:
+        used = await passkey_links.is_used(tx, found, PAGE_OPENED if action == _OPEN else PAGE_USED)
     refusal = PageRefused(_USED, "used") if used else PageRefused(_LATE, "expired")
     try:
         async with _on_record(core, found, action):
@@ -120,7 +122,7 @@ async def finish(core: Core, token: Secret, answer: Mapping[str, Any]) -> Done:
     async with core.store.begin() as tx:
         found = await passkey_links.spend(tx, digest)
         if found is not None:
-            await _record(tx, core, found, "passkey.page_used")
+            await _record(tx, core, found, PAGE_USED)
     if found is None:
         async with core.store.read() as tx:
             known = await passkey_links.of_page(tx, digest)

@@ -25,6 +25,8 @@ from bot.domain.requests import State
 from bot.outcomes import timing
 from bot.services import alerts
 from bot.services.core import Core
+from storage.errors import LogNotWhole
+from storage.log_record import on_record
 from storage.messages import alerts as alert_rows
 from storage.operators import leases, replicas
 from storage.requests import Held
@@ -86,7 +88,10 @@ class Look:
             found = await held_requests.due(
                 tx, unsent_due_by=tx.now, due_before=tx.now - HELD_AFTER, later_than=tx.now + _DUE_LATER
             )
-            put_off = {one.id for one in found if self._is_put_off(one, tx.now)}
+            ends = await _ends_on_record(tx)
+            put_off = {
+                one.id for one in found if self._is_put_off(one, tx.now, ends.get(one.id, one.valid_until))
+            }
             # One that works may wait for long, for its place in the rate limit.
             nobodys_requests = [
                 one for one in found if (one.is_due or one.id in put_off) and self._is_nobodys(one, alive)
@@ -128,7 +133,7 @@ class Look:
         core = self._core
         return held.owner not in alive or (held.owner == core.owner and held.id not in core.holding)
 
-    def _is_put_off(self, held: Held, now: datetime) -> bool:
+    def _is_put_off(self, held: Held, now: datetime, valid_until: datetime | None) -> bool:
         if held.due_at is None:
             return not _is_put_right(held)
         latest = timing.latest_try(
@@ -136,7 +141,7 @@ class Look:
             now,
             is_urgent=self._is_urgent(held),
             is_row=held.is_row,
-            valid_until=held.valid_until,
+            valid_until=valid_until,
             first_sent_at=held.first_sent_at,
         )
         return held.due_at > latest
@@ -179,6 +184,15 @@ async def _alive(tx: Tx, core: Core) -> frozenset[str]:
     """The owners of processes that work, this one among them."""
     works = await replicas.known(tx, silent_after=_SILENT_AFTER)
     return frozenset({core.owner, *(owner for owner, is_at_work in works.items() if is_at_work)})
+
+
+async def _ends_on_record(tx: Tx) -> dict[str, datetime]:
+    """Until when approvals of requests that have not ended are good, by the audit log, where it says so."""
+    try:
+        known = (await on_record.known(tx)).open
+    except LogNotWhole:  # an alert of its own says so
+        return {}
+    return {id_: datetime.fromisoformat(one.until) for id_, one in known.items() if one.until}
 
 
 def _is_put_right(held: Held) -> bool:

@@ -593,8 +593,9 @@ class _Check:
 
 
 class Walk(_Check):
-    """Reads links once, checks them, and keeps those that `wanted` asks for, by their action: nothing is read a second
-    time, so no view, index or later change shows other links to whoever uses them than to whoever checks them.
+    """Reads links once, checks them, and hands those to `take` that `wanted` asks for, by their action: nothing is read
+    a second time, so no view, index or later change shows other links to whoever uses them than to whoever checks them.
+    What was taken is worth nothing where `fault` is set in the end.
 
     `retired` and `unproven` are as `LogFacts` has them.
     """
@@ -606,12 +607,12 @@ class Walk(_Check):
         first: int,
         previous: str,
         wanted: Callable[[str], bool],
+        take: Callable[[Link], None],
         retired: Mapping[str, int],
         unproven: Mapping[str, int],
     ) -> None:
         super().__init__(vault, 0, first, previous, {}, {})
-        self._wanted = wanted
-        self.links: list[Link] = []
+        self._wanted, self._take_link = wanted, take
         self.hashes: list[str] = []
         self.signers: set[str] = set()  # ids of the master keys that signed these links
         self.began_at: str | None = None  # when the first link of all was made, where it is among these
@@ -643,7 +644,7 @@ class Walk(_Check):
                 self.unproven.pop(retired, None)
         self.hashes.append(digest)
         if self._wanted(action) or has_numbers(texts[6]):
-            self.links.append(_link(seq, texts, digest))
+            self._take_link(_link(seq, texts, digest))
         return None
 
 

@@ -69,6 +69,7 @@ BOUNDS: dict[str, str] = {
     "handlers/turns.py": "people with an event that is dispatched right now",
     "storage/audit.py": "the chain's fingerprints for passkeys, 16 bytes an entry; what one walk reads",
     "storage/events/ingest.py": "events that wait for one flush of the disk",
+    "storage/log_record/counted.py": "entries while they are read: where each of their requests is, until that ends",
     "storage/log_record/open_requests.py": "calls of open requests: about one an hour of each that people leave",
     "storage/log_record/log_facts.py": "programs, people, names, cards; what was approved in two days: 15 MB of 20,000",
     "storage/protection/chain_replay.py": "one reading of the audit chain, which ends",

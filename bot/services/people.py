@@ -67,19 +67,25 @@ _PERSONS = "persons"
 REQUESTER_CHECK_HOLDS = timedelta(minutes=10)
 
 
-async def member(core: Core, slack_id: str, *, within_s: float = 0) -> Actor:
+async def member(core: Core, slack_id: str, *, within_s: float = 0, safer: bool = False) -> Actor:
     """The person who does something, looked up live; raises `NotAllowed` for guests, strangers, bots, the deactivated,
     `TooMuch` for who needed too many looks, and `LookupFailed`.
 
-    For what is only shown, by a look that began up to `within_s` before.
+    For what is only shown, by a look that began up to `within_s` before. `safer`: what they do only makes things safer,
+    as a pause or a "no"; then it is never too much, and a look of the last minute serves.
     """
     asked_s = core.clock.monotonic()
     count = partial(_count_look, core, slack_id)
-    if within_s:
-        actor = await _seen_lately(core, slack_id, within_s, first=count)
-    else:
-        count()
-        actor = await _seen_now(core, slack_id)
+    try:
+        if within_s:
+            actor = await _seen_lately(core, slack_id, within_s, first=count)
+        else:
+            count()
+            actor = await _seen_now(core, slack_id)
+    except TooMuch:
+        if not safer:
+            raise
+        actor = await _seen_lately(core, slack_id, SHOWN_WITHIN_S)
     require_gone_for_sure(core, [actor], TRY_AGAIN, whose="your account")
     return await _full_member(core, actor, asked_s)
 
@@ -204,11 +210,11 @@ def _gone(slack_id: str) -> Hashable:
 
 
 async def require_member(
-    core: Core, slack_id: str, *, action: str, subject: str = "", within_s: float = 0
+    core: Core, slack_id: str, *, action: str, subject: str = "", within_s: float = 0, safer: bool = False
 ) -> Actor:
     """As `member`, and a refusal is audited; that Slack cannot say who it is, is none."""
     async with audited_refusal(core, slack_id, action, subject, of=NotAllowed):
-        return await member(core, slack_id, within_s=within_s)
+        return await member(core, slack_id, within_s=within_s, safer=safer)
 
 
 async def require_reader(core: Core, slack_id: str, *, action: str = "lookup") -> Actor:
@@ -216,9 +222,11 @@ async def require_reader(core: Core, slack_id: str, *, action: str = "lookup") -
     return await require_member(core, slack_id, action=action, within_s=ANSWERED_WITHIN_S)
 
 
-async def require_requester(core: Core, slack_id: str, *, action: str, within_s: float = 0) -> Actor:
+async def require_requester(
+    core: Core, slack_id: str, *, action: str, within_s: float = 0, safer: bool = False
+) -> Actor:
     """A full member who may ask: anybody, unless `people.requesters` names some."""
-    actor = await require_member(core, slack_id, action=action, within_s=within_s)
+    actor = await require_member(core, slack_id, action=action, within_s=within_s, safer=safer)
     names = core.policy.people.requesters
     may_ask = (await (roles_lately if within_s else roles)(core)).requesters if names else None
     if may_ask is not None and slack_id not in may_ask:
@@ -236,11 +244,11 @@ def who_may_ask(core: Core, cls: type[Operation]) -> str:
 
 
 async def require_may_ask(
-    core: Core, slack_id: str, cls: type[Operation], *, action: str, within_s: float = 0
+    core: Core, slack_id: str, cls: type[Operation], *, action: str, within_s: float = 0, safer: bool = False
 ) -> Actor:
     """As `require_requester`; a kind for admins may be requested by admins only, requesters or not."""
     if not cls.handling.asked_by_admins:
-        return await require_requester(core, slack_id, action=action, within_s=within_s)
+        return await require_requester(core, slack_id, action=action, within_s=within_s, safer=safer)
     text = f"Only admins can request this: {who_may_ask(core, cls)}. Ask one of them."
     return await require_role(core, slack_id, Role.ADMIN, NotAllowed(text, "not_an_admin"), action=action)
 
@@ -325,9 +333,10 @@ async def require_role(
     action: str,
     subject: str = "",
     read: Callable[[Core], Awaitable[Roles]] = roles,
+    safer: bool = False,
 ) -> Actor:
     """A full member who has this role now; anybody else gets `refusal`, which is audited."""
-    actor = await require_member(core, slack_id, action=action, subject=subject)
+    actor = await require_member(core, slack_id, action=action, subject=subject, safer=safer)
     if slack_id not in (await read(core)).of(role):
         async with audited_refusal(core, slack_id, action, subject):
             raise refusal

@@ -6,7 +6,6 @@ ended, and nothing else holds their rows against the log: whoever changed one, o
 
 from __future__ import annotations
 
-import json
 from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -26,6 +25,7 @@ from storage.log_record.open_requests import (
     PUT_RIGHT,
     EntryOnRequest,
     id_of,
+    read_body,
     state_of,
 )
 from storage.transaction import Contradiction, RequestRow
@@ -142,7 +142,10 @@ class Working:
     """The hours while entries are added to them; those that are given stay as they are."""
 
     def __init__(self, before: Hours) -> None:
+        self._before = before
         self._hours, self._own = dict(before), dict[int, dict[str, Counted]]()
+        # Of those that were added here, by id: a first reading adds years of them, and those before are of two days.
+        self._hour_of: dict[str, int] = {}
         self._last: datetime | None = None
 
     def take(self, entry: EntryOnRequest, at: str) -> None:
@@ -150,13 +153,19 @@ class Working:
         request_id = id_of(entry)
         if not request_id:
             return
-        hour = next((hour for hour, found in self._hours.items() if request_id in found), None)
+        hour = self._hour_of.get(request_id)
+        if hour is None:
+            hour = next((hour for hour, found in self._before.items() if request_id in found), None)
         if hour is None and not says_what_counts(entry.action):
             return
-        body = json.loads(entry.body)  # ours, as its signature says
+        body = read_body(entry.body)
         self._last = datetime.fromisoformat(at)
         if COUNTS in body:
-            self._of(_hour(self._last))[request_id] = _approved(entry, body, self._last)
+            now = _hour(self._last)
+            if hour is not None and hour != now:
+                self._of(hour).pop(request_id, None)
+            self._of(now)[request_id] = _approved(entry, body, self._last)
+            self._hour_of[request_id] = now
             return
         is_signing = entry.action == SIGNED_AGAIN  # which changes nothing else, whatever it says
         if hour is None or not (is_signing or "state" in body):
@@ -164,8 +173,8 @@ class Working:
         known = self._hours[hour][request_id]
         state = known.state if is_signing else State(body["state"])
         if _follows(known.state, state, entry.action):
-            now = replace(known, state=state, digest=str(body.get("digest", known.digest)))
-            self._of(hour)[request_id] = now
+            digest = str(body.get("digest", known.digest))
+            self._of(hour)[request_id] = replace(known, state=state, digest=digest)
 
     def _of(self, hour: int) -> dict[str, Counted]:
         """Of this hour, to be changed: those of others are copied once."""

@@ -197,16 +197,14 @@ class LogFacts:
 
     def and_(self, links: Iterable[LogEntry]) -> LogFacts:
         """With what these entries tell, which come next. What was refused tells nothing."""
-        found = _Working(self)
+        found = Working(self)
         for one in links:
-            if one.outcome == "ok":
-                found.take_numbers(one)
-                found.take(one)
+            found.add(one)
         return found.facts()
 
 
-class _Working:
-    """Facts while entries are added to them."""
+class Working:
+    """Facts while entries are added to them; those that are given stay as they are."""
 
     def __init__(self, before: LogFacts) -> None:
         self._before = before
@@ -222,6 +220,12 @@ class _Working:
         self._used = before.used
         # Of a table that is changed, a copy: what was read before stays as it is.
         self._numbers, self._own_numbers = dict(before.numbers), dict[str, dict[str, int]]()
+
+    def add(self, one: LogEntry) -> None:
+        """Go on by the next entry. What was refused tells nothing."""
+        if one.outcome == "ok":
+            self.take_numbers(one)
+            self.take(one)
 
     def take(self, one: LogEntry) -> None:
         if one.action.startswith(open_requests.BEGINS):

@@ -16,7 +16,7 @@ from bot.domain.errors import Stale
 from storage import audit
 from storage.errors import LogNotWhole, NotAsCounted, NotAsOnRecord
 from storage.log_record import counted, open_requests
-from storage.log_record.log_facts import LogFacts, is_wanted
+from storage.log_record.log_facts import LogFacts, Working, is_wanted
 from storage.transaction import Added, Contradiction, Tx
 
 _NOT_AS_COUNTED = "counts for this by the audit log, and its row is not there or says something else"
@@ -173,11 +173,13 @@ def _keep(tx: Tx, found: LogFacts) -> None:
 
 
 async def _walked(tx: Tx, known: LogFacts, to: int) -> LogFacts:
+    facts = Working(known)
     walk = audit.Walk(
         tx.vault,
         first=known.seq + 1,
         previous=known.hash,
         wanted=is_wanted,
+        take=facts.add,
         retired=known.retired,
         unproven=known.unproven,
     )
@@ -185,7 +187,7 @@ async def _walked(tx: Tx, known: LogFacts, to: int) -> LogFacts:
     if walk.fault is not None:
         raise LogNotWhole(*walk.fault)
     return replace(
-        known.and_(walk.links),
+        facts.facts(),
         seq=to,
         hash=walk.hashes[-1],
         began_at=datetime.fromisoformat(walk.began_at) if walk.began_at else known.began_at,

@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterable, Mapping, MutableMapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import lru_cache
 from typing import Any, Protocol
 
 from bot.domain.requests import (
@@ -434,8 +435,17 @@ def _version(entry: EntryOnRequest) -> int:
 
 
 def _read(entry: EntryOnRequest) -> Mapping[str, Any]:
+    return read_body(entry.body)
+
+
+@lru_cache(maxsize=8)
+def read_body(body: str) -> Mapping[str, Any]:
+    """What the body of an entry says; nothing where it is no JSON object, as one that was changed.
+
+    Of one entry it is asked several times in a row, and of a long log that would take most of the time.
+    """
     try:
-        found = json.loads(entry.body)
+        found = json.loads(body)
     except (ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}

@@ -105,11 +105,13 @@ async def _read(tx: Tx, known: PasskeysOnRecord, end: audit.Head, to: int) -> Pa
 
 
 async def _walk(tx: Tx, known: PasskeysOnRecord, to: int) -> PasskeysOnRecord:
+    links: list[audit.Link] = []
     walk = audit.Walk(
         tx.vault,
         first=known.seq + 1,
         previous=known.hash,
         wanted=_WANTED.__contains__,
+        take=links.append,
         retired=known.retired,
         unproven=known.unproven,
     )
@@ -117,7 +119,7 @@ async def _walk(tx: Tx, known: PasskeysOnRecord, to: int) -> PasskeysOnRecord:
     if walk.fault is not None:
         raise _changed(walk.fault[0])
     return replace(
-        _after(known, walk.links),
+        _after(known, links),
         seq=to,
         hash=walk.hashes[-1],
         fingerprints=known.fingerprints.and_(walk.hashes),

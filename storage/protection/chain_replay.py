@@ -6,7 +6,7 @@ chain's check reads, beside the loop. Where the chain is broken, entries are tak
 
 from __future__ import annotations
 
-import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -122,19 +122,19 @@ class Replayed:
         self.entries += 1
         about, _, rest = subject.partition(":")
         if about == "request":
-            self._of_request(actor, action, rest, _read(body), at)
+            self._of_request(actor, action, rest, open_requests.read_body(body), at)
         elif action == "code.name_person" and about == "code":
-            self.codes[rest] = str(_read(body).get("person", ""))
+            self.codes[rest] = str(open_requests.read_body(body).get("person", ""))
         elif action in ("program.write_paused", "program.write_resumed"):
             self.paused[rest] = action == "program.write_paused"
         elif action in ("program.drafts_on", "program.drafts_off"):
             self.drafts[rest] = action == "program.drafts_on"
         elif action == "passkey.added":
-            self.passkeys[rest] = str(_read(body).get("person", ""))
+            self.passkeys[rest] = str(open_requests.read_body(body).get("person", ""))
         elif action == "passkey.ended":
             self.passkeys[rest] = ""
         elif action == "passkey.all_ended":
-            self._passkeys_ended(str(_read(body).get("person", "")))
+            self._passkeys_ended(str(open_requests.read_body(body).get("person", "")))
         elif action == "passkey.reset":
             self.passkeys = dict.fromkeys(self.passkeys, "")
 
@@ -143,7 +143,7 @@ class Replayed:
             if person == of:
                 self.passkeys[passkey_id] = ""
 
-    def _of_request(self, actor: str, action: str, about: str, body: dict[str, Any], at: str) -> None:
+    def _of_request(self, actor: str, action: str, about: str, body: Mapping[str, Any], at: str) -> None:
         request_id, _, version = about.partition(":")
         is_signing = action == audit.SIGNED_AGAIN
         if (known := self.requests.get(request_id)) is not None:
@@ -170,7 +170,7 @@ class Replayed:
             found.decisions |= {(kind, str(who)) for who in body.get("by", [actor])}
             found.said |= dict.fromkeys(body.get("words", ()), (kind, actor))
 
-    def _left(self, request_id: str, found: RequestReplayed, version: str, body: dict[str, Any]) -> None:
+    def _left(self, request_id: str, found: RequestReplayed, version: str, body: Mapping[str, Any]) -> None:
         """How the request was left, and what was said of it."""
         found.newest = max(found.newest, int(version) if version.isdecimal() else 0)
         if "words" in body:
@@ -182,14 +182,6 @@ class Replayed:
             found.ended = now
         elif body.get("state") in OPEN:
             found.ended = ""
-
-
-def _read(body: str) -> dict[str, Any]:
-    try:
-        read = json.loads(body)
-    except ValueError:
-        return {}
-    return read if isinstance(read, dict) else {}
 
 
 async def replayed(tx: Tx) -> tuple[audit.Report, Replayed]:

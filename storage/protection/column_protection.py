@@ -44,7 +44,9 @@ _DIGEST = Protection(
 )
 _DECISION = Protection(Class.SIGNED, "the decision's MAC covers it")
 _LABEL = Protection(
-    Class.SIGNED, "the card's MAC covers it, and the card provider is asked who the card is before each send"
+    Class.SIGNED,
+    "the card's MAC covers it, and the card provider is asked who the card is before each send; no call of the API"
+    " changes it, so an older row of the card has the same",
 )
 _MAC = Protection(Class.SIGNED, "it is the MAC itself")
 _KEY_OF_SIGNED = Protection(Class.SIGNED, "the signature names the row, so it fits no other")
@@ -126,7 +128,11 @@ _OTHERS: Mapping[str, Mapping[str, Protection]] = {
                 *("token_digest", "slack_id", "purpose", "subject", "version", "digest", "nonce", "terms"),
                 *("view_id", "made_at", "expires_at", "page_digest", "spent_at"),
             ),
-            Protection(Class.SIGNED, "the link's MAC covers it, and a link that was changed opens no page"),
+            Protection(
+                Class.SIGNED,
+                "the link's MAC covers it, and a link that was changed opens no page; that it was used is on record, so"
+                " its row of before opens none either",
+            ),
         ),
         "mac": _MAC,
     },

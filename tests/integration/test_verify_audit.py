@@ -7,16 +7,24 @@ import json
 import shutil
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from bot.services import audit_anchors
+from bot.domain.errors import CountersignError
+from bot.domain.requests import State
+from bot.services import audit_anchors, requests
+from bot.services.operators import changed_rows, safe_mode
 from storage import audit
 from storage.maintenance import copies
+from tests.services.outcome_steps import TOPUP, processor
+from tests.services.test_safe_mode_on_record import restored
 from tests.storage.restores import VAULT, restart_on
 from tests.support.world import World, a_world
+from tests.thief.edits import opened
+from tests.thief.programme import place_of
 
 SCRIPT = Path(__file__).parents[2] / "verify_audit.py"
 
@@ -139,6 +147,58 @@ def test_anchors_of_what_was_lost_with_an_older_copy_are_asked_about_and_not_cal
     assert code == 0, said
     assert "Ask about entry" in said
     assert f"to {kept[0].seq:,} of before are lost" in said
+
+
+CHANGES = {
+    "of another kind": "UPDATE request SET kind = 'card_freeze'",
+    "of no kind": "UPDATE request SET kind = 'no_kind'",
+    "with another fingerprint": "UPDATE request SET digest = 'x'",
+    "of another amount": "UPDATE request SET exposure_usd = '1'",
+    "under another id": "UPDATE request SET id = 'R-ZZZZ'",
+    "taken out": "DELETE FROM request",
+    "ended": "UPDATE request SET state = 'succeeded'",
+}
+STAGES = ("pending", "approved", "unresolved", "in safe mode")
+
+
+async def _after_a_change(folder: Path, stage: str, change: str) -> None:
+    async with a_world(folder) as world:
+        if stage == "unresolved":
+            await processor("5xx").set(world, TOPUP)
+        request = await world.top_up("50", approved=stage != "pending")
+        if stage == "unresolved":
+            await world.run(1500, step=60)
+            assert (await world.request(request.id)).state is State.UNRESOLVED
+        with opened(place_of(world)) as database:
+            database.write(f"{CHANGES[change]} WHERE id = ?", request.id)
+        if stage == "in safe mode":
+            await restored(world)
+        for _ in range(4):
+            for does in (
+                world.run_due,
+                lambda: changed_rows.watch(world.core),
+                lambda: safe_mode.review(world.core),
+            ):
+                with suppress(CountersignError):
+                    await does()
+            await world.advance(1200)
+            await requests.expire_due(world.core)
+        with (folder / "audit.jsonl").open("w") as file:
+            async with world.store.read() as tx:
+                await audit.export(tx, file.write, "jsonl")
+
+
+@pytest.mark.by_turns(4)
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("stage", STAGES)
+def test_what_countersign_writes_of_a_request_that_somebody_changed_breaks_no_export(
+    tmp_path: Path, stage: str, change: str
+) -> None:
+    asyncio.run(_after_a_change(tmp_path, stage, change))
+
+    code, said = checked(tmp_path / "audit.jsonl")
+
+    assert code == 0, said
 
 
 def test_an_anchor_that_no_older_copy_explains_is_broken(exported: Path) -> None:

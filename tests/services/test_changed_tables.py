@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from contextlib import closing
 from datetime import timedelta
@@ -20,6 +21,7 @@ from bot.services.execution import NotShown, card_details_access
 from bot.services.messages import Outbox
 from bot.services.operators import changed_rows, confirmation_answers, confirmations, pausing
 from bot.view_models import LinkView
+from sandbox.partner.openapi import document
 from storage import audit
 from storage.cards import otp_recipients
 from storage.errors import EndOfLogLost
@@ -377,3 +379,26 @@ async def test_a_start_without_the_end_of_the_log_is_refused_as_a_broken_log_is(
 
     with pytest.raises(startup.CannotStart, match=r"broken at entry \d+ \(head\)"):
         await startup.check_audit_channel(world.store, nothing_kept)
+
+
+def test_no_call_of_the_api_changes_who_a_card_is() -> None:
+    """So an older row of a card, put back with its MAC, says what the newest one says; only where a card is made is it
+    said whose it is."""
+    described = json.loads(document.served())
+    taken = {
+        f"{method} {path}": set(described["components"]["schemas"][_schema_of(call)]["properties"])
+        for path, calls in described["paths"].items()
+        for method, call in calls.items()
+        if isinstance(call, dict) and "requestBody" in call
+    }
+
+    assert len(taken) > 10
+    says_who = {
+        call for call, fields in taken.items() if fields & {"card_holder_name", "partner_ref", "last4"}
+    }
+    assert says_who == {"post /cards"}
+
+
+def _schema_of(call: dict[str, Any]) -> str:
+    reference: str = call["requestBody"]["content"]["application/json"]["schema"]["$ref"]
+    return reference.rpartition("/")[2]

@@ -5,6 +5,7 @@ database once it has ended: then nothing is sent that leans on it, and people ar
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
 from dataclasses import replace
@@ -252,6 +253,30 @@ def test_what_was_approved_longer_than_two_days_ago_is_forgotten() -> None:
     found = LogFacts().and_(_approved(began + timedelta(minutes=n), n) for n in range(10_000)).counted
 
     assert 48 * 60 <= sum(len(each) for each in found.values()) <= 49 * 60
+
+
+def test_reading_a_long_log_takes_time_that_grows_with_its_entries_alone() -> None:
+    """Years of hours with a request each: each entry took a look at every hour before it, so a start and `countersign
+    doctor` took minutes. By the processor's time, ten times as many may take twice as long each."""
+    began = datetime(2020, 1, 1, tzinfo=UTC)
+
+    def each_s(hours: int) -> float:
+        times = [began + timedelta(hours=n) for n in range(hours)]
+        steps = [
+            one
+            for n, at in enumerate(times)
+            for one in (
+                _entry(at, "request.submitted", State.PENDING, n),
+                _approved(at, n),
+                _entry(at, "request.attempt", State.EXECUTING, n),
+                _entry(at, "request.outcome", State.SUCCEEDED, n),
+            )
+        ]
+        started_s = time.process_time()
+        LogFacts().and_(steps)
+        return (time.process_time() - started_s) / hours
+
+    assert min(each_s(4_000) for _ in range(2)) < 2 * max(each_s(400) for _ in range(3))
 
 
 def test_what_was_sent_still_counts_after_its_row_was_put_back_and_expired() -> None:

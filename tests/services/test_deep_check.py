@@ -4,54 +4,40 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import subprocess
-import sys
 import time
-from collections import defaultdict
 from collections.abc import AsyncIterator
 from contextlib import suppress
-from dataclasses import asdict, replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-import psutil
 import psycopg
 import pytest
-from sqlalchemy import Boolean, Column, Integer, Table, insert, update
+from sqlalchemy import Boolean, Column, Integer
 
-from bot.domain.requests import Request, State
+from bot.domain.requests import State
 from bot.services import execution
 from bot.services.core import Core
 from bot.services.operators import deep_check, otp_recipients, pausing
 from bot.services.operators.confirmation_answers import give
 from bot.services.requests import approvals, batch_submission
-from bot.services.requests.signatures import decision_mac, digest_of
 from storage import audit
-from storage import tables as t
-from storage.columns import Json, Money, SealedText, UtcDateTime, Word, json_text, time_text
+from storage.columns import Json, Money, SealedText, UtcDateTime, Word, json_text
 from storage.protection import column_protection
-from storage.requests import attempts, confirmations, decisions, requests
+from storage.requests import confirmations, requests
 from storage.tables import metadata
 from tests.services.bulk_requests import a_list, ask_bulk, rows_of
 from tests.services.outcome_steps import alert_kinds, processor
 from tests.services.outcome_steps import execute as execution_of
 from tests.services.test_changed_tables import by_hand
+from tests.support import requests_on_record
+from tests.support.commands import as_a_command
 from tests.support.databases import BACKENDS
 from tests.support.kinds import EACH, asked
-from tests.support.world import ALICE, BOB, CAROL, MASTER, World, a_world
+from tests.support.world import ALICE, BOB, CAROL, World, a_world
 from tests.thief.edits import LONG_AGO, opened
 from tests.thief.edits import insert as insert_row
 from tests.thief.programme import place_of
-
-ROOT = Path(__file__).parents[2]
-
-TEXTS = ("actor", "action", "subject", "outcome", "reason_code", "body", "policy_version")
-STEPS = (
-    ("request.submitted", "pending", ALICE),
-    ("request.approval", "approved", BOB),
-    ("request.attempt", "executing", "system:execution"),
-    ("request.outcome", "succeeded", "system:execution"),
-)
 
 
 async def a_busy_hour(world: World) -> None:
@@ -169,73 +155,21 @@ async def test_a_million_entries_are_compared(world: World) -> None:
     count = int(os.environ.get("SOAK_ENTRIES", "1000000")) // 4
     template = await world.top_up("50")
     await world.run(10)
-    await many_requests(world, await world.request(template.id), count)
+    await requests_on_record.many(world, await world.request(template.id), count, apart=timedelta(minutes=10))
     begun_s = time.perf_counter()
 
     async with world.store.read() as tx:
         report = await audit.verify(tx)
     chain_s = time.perf_counter() - begun_s
-    said, took_s, most_mb = as_a_command(world, "audit", "verify", "--deep")
+    deep, start = [as_a_command(world, "audit", "verify", one) for one in ("--deep", "--help")]
 
     assert report.ok
-    assert f"whole: {report.count} entries" in said
-    assert "are as the chain has them" in said
+    assert f"whole: {report.count} entries" in deep.said
+    assert "are as the chain has them" in deep.said
     print(
-        f"{report.count:,} entries: the chain {chain_s:.1f} s; `audit verify --deep` {took_s:.1f} s,"
-        f" {most_mb:.0f} MB at most, of which {as_a_command(world, 'audit', 'verify', '--help')[2]:.0f} MB to start"
+        f"{report.count:,} entries: the chain {chain_s:.1f} s; `audit verify --deep` {deep.took_s:.1f} s,"
+        f" {deep.most_mb:.0f} MB at most, of which {start.most_mb:.0f} MB to start"
     )
-
-
-def as_a_command(world: World, *words: str) -> tuple[str, float, float]:
-    """What it says in a process of its own; how long it takes in seconds, and its largest memory in MB."""
-    env = {
-        "PATH": os.environ["PATH"],
-        "COUNTERSIGN_DATABASE_URL": f"sqlite:///{world.database}",
-        "COUNTERSIGN_MASTER_KEYS": MASTER,
-    }
-    begun_s, most_mb = time.perf_counter(), 0.0
-    command = [sys.executable, "-m", "bot", *words]
-    with subprocess.Popen(command, cwd=ROOT, env=env, stdout=subprocess.PIPE, text=True) as process:
-        while process.poll() is None:
-            with suppress(psutil.Error):
-                most_mb = max(most_mb, psutil.Process(process.pid).memory_info().rss / 1e6)
-            time.sleep(0.02)
-        assert process.stdout is not None
-        said = process.stdout.read()
-    assert process.returncode == 0, said
-    return said, time.perf_counter() - begun_s, most_mb
-
-
-async def many_requests(world: World, template: Request, count: int) -> None:
-    """Requests like `template`, with their decisions, attempts and entries, as the bot writes them."""
-    async with world.store.read() as tx:
-        (approval,) = await decisions.of(tx, template.id)
-        (call,) = await attempts.of(tx, template.id)
-    made = defaultdict[Table, list[dict[str, Any]]](list)
-    async with world.store.begin() as tx:
-        end = await audit.head(tx)
-        seq, prev = end.seq, end.hash
-        for number in range(count):
-            one = replace(template, id=f"R-{number:08}", key=f"key-{number}")
-            one = replace(one, digest=digest_of(tx.vault, one))
-            word = replace(approval, id=f"D-{number}", request_id=one.id, digest=one.digest)
-            made[t.request].append(asdict(one))
-            made[t.decision].append(asdict(replace(word, mac=decision_mac(tx.vault, word))))
-            made[t.attempt].append(asdict(replace(call, id=f"{one.id}.1", request_id=one.id)))
-            for action, state, actor in STEPS:
-                body = json_text({"digest": one.digest, "state": state, "kind": one.kind})
-                texts = (actor, action, f"request:{one.id}:1", "ok", "", body, "")
-                seq += 1
-                digest = audit._hash(seq, (time_text(tx.now), *texts), prev)
-                row: dict[str, Any] = dict(zip(TEXTS, texts, strict=True))
-                row |= {"seq": seq, "at": tx.now, "prev": prev, "hash": digest}
-                made[t.audit].append({**row, "mac": tx.vault.mac("audit_mac", digest.encode())})
-                prev = digest
-            if number % 5_000 == 4_999 or number == count - 1:
-                for table, rows in made.items():
-                    await tx.run(insert(table), rows)
-                made.clear()
-        await tx.run(update(t.audit_head).values(seq=seq, hash=prev))
 
 
 @pytest.mark.by_turns(5)

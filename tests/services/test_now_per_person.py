@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,7 +13,12 @@ from bot.domain.people import KindPolicy
 from bot.domain.requests import State
 from bot.services import people, requests
 from bot.services.requests import drafts
+from bot.services.shared_look import SharedLooks
+from storage.errors import NotAsOnRecord
+from tests.services.test_passkeys_on_record import next_start
 from tests.support.world import ALICE, BOB, World, a_policy, a_world
+from tests.thief.edits import LONG_AGO, opened
+from tests.thief.programme import place_of
 
 
 @pytest.fixture
@@ -40,6 +46,38 @@ async def test_it_counts_for_a_day(world: World) -> None:
     await world.advance(24 * 3600 + 1)
 
     assert await _freeze(world, 2) is State.APPROVED
+
+
+WHILE_IT_IS_DOWN = {
+    "nothing": "",
+    "deleted": "DELETE FROM request",
+    "of another person": "UPDATE request SET requester = 'U0MALLORY'",
+    "as if somebody had approved them": "UPDATE request SET break_glass = 0",
+    "of long ago": f"UPDATE request SET created_at = '{LONG_AGO}'",
+    "of another kind": "UPDATE request SET kind = 'card_unfreeze'",
+}
+
+
+@pytest.mark.parametrize("changed", WHILE_IT_IS_DOWN)
+async def test_a_restart_begins_no_new_count(world: World, changed: str) -> None:
+    """Whatever somebody makes of the rows of those before: they are counted, and held against the audit log."""
+    for card in (0, 1):
+        await _freeze(world, card)
+    await world.run(10)
+    if statement := WHILE_IT_IS_DOWN[changed]:
+        with opened(place_of(world)) as database:
+            assert database.write(statement) == 2
+    next_start(world)
+    world.rebuild(people_kept={}, people_seen=SharedLooks())
+
+    state = None
+    with suppress(NotAsOnRecord):
+        state = await _freeze(world, 2)
+    await world.run(10)
+
+    assert state in (None, State.PENDING)
+    assert (state is None) == bool(statement)
+    assert len(await world.sent("POST /freeze")) == 2
 
 
 async def test_the_form_says_so(world: World) -> None:

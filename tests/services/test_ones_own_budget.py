@@ -15,11 +15,12 @@ from bot.domain.card_details import Manner
 from bot.domain.errors import CountersignError, TooMuch
 from bot.domain.requests import State
 from bot.partner.secret import Secret
-from bot.services import people
+from bot.services import people, requests
 from bot.services.execution import Shown, card_details_access
 from bot.services.overview import home
 from bot.services.passkeys import page
 from bot.services.passkeys.page_content import Page
+from bot.services.requests import drafts
 from bot.web import build, serve
 from tests.conftest import MOST_LOOKS
 from tests.services.looking_doors import BY_OTHERS, BY_WHOM, DOORS, policy
@@ -68,7 +69,13 @@ async def test_what_others_do_goes_on(
 SHOWN_BY_AN_OLDER_LOOK = "the click to approve"
 
 
-@pytest.mark.parametrize(("door", "who"), [one for one in BY_WHOM if one[0] != SHOWN_BY_AN_OLDER_LOOK])
+#: These only make things safer.
+SAFER = {"a rejection", "a pause"}
+
+
+@pytest.mark.parametrize(
+    ("door", "who"), [one for one in BY_WHOM if one[0] not in {SHOWN_BY_AN_OLDER_LOOK, *SAFER}]
+)
 async def test_what_they_do_themselves_is_refused_in_a_sentence_and_works_a_minute_later(
     world: World, monkeypatch: pytest.MonkeyPatch, door: str, who: str
 ) -> None:
@@ -81,6 +88,33 @@ async def test_what_they_do_themselves_is_refused_in_a_sentence_and_works_a_minu
     assert refused.value.reason == "too_much"
     await world.advance(60)
     await act()
+
+
+@pytest.mark.parametrize(("door", "who"), [one for one in BY_WHOM if one[0] in SAFER])
+async def test_what_makes_things_safer_is_done_all_the_same(
+    world: World, monkeypatch: pytest.MonkeyPatch, door: str, who: str
+) -> None:
+    act = await DOORS[door].begin(world)
+    await use_up(world, monkeypatch, who)
+    await world.advance(people.ANSWERED_WITHIN_S + 1)
+    await ask_for_the_float(world, who)
+
+    await act()
+
+
+async def test_a_freeze_now_is_done_all_the_same(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    await use_up(world, monkeypatch, BOB)
+    await world.advance(people.ANSWERED_WITHIN_S + 1)
+    card = {"card": world.cards[0]["id"]}
+    draft = await drafts.begin(
+        world.core, owner=BOB, kind="card_freeze", texts=card, reason="lost", run_now=True
+    )
+
+    await drafts.preview(world.core, draft)
+    request = await requests.submit(world.core, draft.id, BOB)
+    await world.run_due()
+
+    assert (await world.request(request.id)).state is State.SUCCEEDED
 
 
 @pytest.mark.parametrize("who", [ALICE, BOB])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from sqlalchemy import text
 
@@ -10,7 +12,10 @@ from bot.domain.requests import State
 from bot.services.operators import changed_rows, deep_check
 from tests.services.bulk_requests import a_list, ask_bulk, rows_of, run_to_the_end, states_of
 from tests.services.outcome_steps import alert_kinds, top_ups
-from tests.support.world import World
+from tests.support.databases import BACKENDS
+from tests.support.world import World, a_world
+from tests.thief.edits import insert, opened
+from tests.thief.programme import place_of
 
 # Each says of a row that nothing is sent for it, or not now.
 _NOT_SENT = ("cancelled", "rejected", "expired", "failed", "succeeded", "pending", "unresolved", "executing")
@@ -94,3 +99,26 @@ async def test_an_honest_list_raises_nothing(world: World) -> None:
 
     assert await states_of(world, batch) == {State.SUCCEEDED: 3}
     assert not {"ended_put_back", "tampered"} & await alert_kinds(world)
+
+
+@pytest.mark.parametrize("url", BACKENDS, indirect=True)
+async def test_a_row_that_was_out_while_its_list_ended_is_not_sent_and_its_list_says_so(
+    url: str, tmp_path: Path
+) -> None:
+    async with a_world(tmp_path, url=url) as world:
+        batch = await ask_bulk(world, a_list(world, "10", "20", "30"))
+        await world.approve(batch)
+        hidden = (await rows_of(world, batch))[1].id
+        with opened(place_of(world)) as database:
+            (kept,) = [row for row in database.read("request") if row["id"] == hidden]
+            database.write("DELETE FROM request WHERE id = ?", hidden)
+        await world.run(30)
+        with opened(place_of(world)) as database:
+            insert(database, "request", kept)
+        await world.run(60)
+
+        assert top_ups(world) == []
+        assert (await world.request(hidden)).state is State.CANCELLED
+        said = (await world.request(batch.id)).outcome_text
+        assert "1 more row is not counted here" in said
+        assert "look in the ledger" in said

@@ -350,7 +350,7 @@ async def reject(core: Core, request_id: str, slack_id: str, *, reason: str) -> 
     """One rejection ends it. The requester cancels instead. Raises `InvalidInput` without a reason."""
     reason = _words_of("reason", reason)
     async with audited_refusal(core, slack_id, "request.reject", f"request:{request_id}"):
-        actor = await people.member(core, slack_id)
+        actor = await people.member(core, slack_id, safer=True)
         standing = await people.standing(core)
         async with core.store.begin() as tx:
             request = await existing(tx, request_id)

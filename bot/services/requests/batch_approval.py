@@ -32,6 +32,7 @@ from bot.services.requests.signatures import (
 )
 from bot.services.requests.signatures import given as genuine
 from storage.errors import CannotOpen
+from storage.log_record import on_record
 from storage.requests import decisions, requests
 from storage.transaction import Tx
 
@@ -109,6 +110,10 @@ async def batch_stands(tx: Tx, row: Request) -> bool:
     """Is this row among those that enough people approved with its batch? Asked before its first byte."""
     batch = await requests.get(tx, row.parent_id or "")
     if batch is None or not has_its_digest(tx.vault, batch):
+        return False
+    if (
+        batch.id not in (await on_record.of(tx)).open
+    ):  # it is over, as a row that was out of the database meanwhile
         return False
     rows = await batch_rows.included(tx, batch)
     if not are_the_rows(tx, batch, rows) or not await _have_their_bodies(tx, batch, rows):

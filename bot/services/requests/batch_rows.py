@@ -133,7 +133,20 @@ def ending(batch: Request, states: Mapping[State, int], rows: Sequence[Request])
     moved_usd = exact_sum(row.exposure_usd - back[row.id] for row in done)
     came_back = {row_id: usd for row_id, usd in back.items() if usd}
     text = ending_text(states, moved_usd, batch.exposure_usd, failed_how=how, came_back=came_back)
+    text += _not_counted((batch.rows or 0) - len(rows))
     return f"{text} {ROWS_IN_DOUBT}" if any(map(ended_line, rows)) else text
+
+
+def _not_counted(count: int) -> str:
+    """Of rows that were approved and are not there any more, or are left out by somebody who changed the database."""
+    if count <= 0:
+        return ""
+    which = "1 more row is" if count == 1 else f"{count} more rows are"
+    it = "it" if count == 1 else "them"
+    return (
+        f" {which} not counted here, as somebody changed the database: look in the ledger for what became of {it}"
+        " before you request this again."
+    )
 
 
 async def close_rows(

@@ -200,6 +200,7 @@ async def _preview(core: Core, draft: Draft) -> Preview:
         core.kinds[draft.kind],
         action=f"{draft.kind}.preview",
         within_s=people.SHOWN_WITHIN_S,
+        safer=core.kinds[draft.kind].handling.is_urgent,
     )
     operation = operation_of(core, draft)
     facts = dict(await local_facts.facts_for_preview(core, operation, draft.program))

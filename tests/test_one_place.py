@@ -28,6 +28,7 @@ import bot.together
 import handlers
 import storage
 import storage.columns
+from bot.intents.by_sentence import story_values
 from bot.intents.extraction import amounts, entity_extraction, number_words
 from tests.support.source_trees import tree_of, walk
 
@@ -51,7 +52,7 @@ READ_FROM_TEXT = {
             bot.operations._facts,
             bot.operations.fees_markup,
         ),
-        *(amounts, number_words, entity_extraction),
+        *(amounts, number_words, entity_extraction, story_values),
         *(bot.partner.codec, bot.partner.models.base, storage.columns),
     )
 }

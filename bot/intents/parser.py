@@ -23,7 +23,7 @@ from bot.intents.by_sentence import (
     leaves_it_standing,
     lookup_meant,
     means_one_of_several,
-    only_told,
+    only_in_a_story,
     skips_a_control,
     takes_a_request_back,
     without_list_marks,
@@ -421,7 +421,7 @@ def _looked_at_again(
         elif reading.opened and is_bare_comma(reading, context):
             ask = questions.exactly("amount", "how much exactly, in US dollars")
             reading = replace(reading, intent="ambiguous", wanted=reading.intent, opened=False, ask=ask)
-        elif reading.opened and (slot := only_told(reading, context)):
+        elif reading.opened and (slot := only_in_a_story(reading, context)):
             reading = _without(slot, reading)
         elif (
             reading.opened

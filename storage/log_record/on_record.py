@@ -17,6 +17,7 @@ from storage import audit
 from storage.errors import LogNotWhole, NotAsCounted, NotAsOnRecord
 from storage.log_record import counted, open_requests
 from storage.log_record.log_facts import LogFacts, Working, is_wanted
+from storage.log_record.open_requests import OpenRequest
 from storage.transaction import Added, Contradiction, Tx
 
 _NOT_AS_COUNTED = "counts for this by the audit log, and its row is not there or says something else"
@@ -55,6 +56,13 @@ async def known(tx: Tx) -> LogFacts:
     if not isinstance(found, LogFacts):
         return await of(tx)
     return _with_own(found, [*tx.chain.own, *tx.appended], tx)
+
+
+async def request(tx: Tx, id_: str) -> OpenRequest | None:
+    """What is on record of this request, where it has not ended: as this process has read it, where it has, or else as
+    the log has it now. Raises `LogNotWhole`."""
+    read = tx.log.open.get(id_) if isinstance(tx.log, LogFacts) else None
+    return read or (await of(tx)).open.get(id_)
 
 
 async def require_fits(tx: Tx) -> None:

@@ -337,9 +337,7 @@ async def wake(tx: Tx, row_ids: Collection[int] | None, *, last: str = "") -> No
 async def catch_up(tx: Tx) -> None:
     """What is dated farther ahead than anything is put off that was tried, was dated by a clock that has been set back
     since: it is due now."""
-    o, ahead = t.outbox.c, tx.now + PUT_OFF_AT_MOST
-    waits = (o.state.in_(("owed", "sending")), o.due_at > ahead, or_(o.attempts > 0, o.created_at > ahead))
-    await tx.run(update(t.outbox).where(*waits).values(due_at=tx.now))
+    await tx.run(_CAUGHT_UP, {"now": tx.now, "ahead": tx.now + PUT_OFF_AT_MOST})
 
 
 async def note_error(tx: Tx, row_id: int, error: str) -> None:
@@ -431,6 +429,16 @@ _ELSEWHERE = (
 )
 _STUCK = select(t.outbox).where(_O.state == "sending", _O.due_at <= bindparam("before")).order_by(_O.id)
 _SETTLED = update(t.outbox).where(_O.id == bindparam("row_id"))
+_AHEAD = bindparam("ahead", type_=_O.due_at.type)
+_CAUGHT_UP = (
+    update(t.outbox)
+    .where(
+        or_(_O.state == "owed", _O.state == "sending"),
+        _O.due_at > _AHEAD,
+        or_(_O.attempts > 0, _O.created_at > _AHEAD),
+    )
+    .values(due_at=_NOW)
+)
 _SENDING = (
     update(t.outbox)
     .where(_O.id == bindparam("row_id"), _O.state == "owed")

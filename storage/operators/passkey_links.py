@@ -13,8 +13,10 @@ from typing import Any
 
 from sqlalchemy import delete, insert, select, update
 
+from storage import audit
 from storage import tables as t
 from storage.columns import json_text
+from storage.errors import EndOfLogLost, LogNotWhole
 from storage.log_record import PAGE_OPENED, PAGE_USED, on_record
 from storage.protection import signed_rows
 from storage.transaction import Tx
@@ -103,10 +105,19 @@ async def spend(tx: Tx, page_digest: str) -> PasskeyLink | None:
 
 async def is_used(tx: Tx, link: PasskeyLink, how: str) -> bool:
     """Was it opened (`PAGE_OPENED`), or its page answered (`PAGE_USED`)? By its row, and by the audit log: where that
-    alone says so, somebody put the row of before back, and people are notified. Raises `LogNotWhole`."""
+    alone says so, somebody put the row of before back, and people are notified. Raises `LogNotWhole`, `EndOfLogLost`.
+    """
     by_row = link.page_digest if how == PAGE_OPENED else link.spent_at
-    if by_row is not None or (how, link.nonce) not in (await on_record.of(tx)).used:
-        return by_row is not None
+    if by_row is not None:
+        return True
+    try:
+        used = (await on_record.of(tx)).used
+    except LogNotWhole:
+        if await audit.head_is_lost(tx):
+            raise EndOfLogLost("was taken out or set back") from None
+        raise
+    if (how, link.nonce) not in used:
+        return False
     tx.chain.rows_met.add(t.passkey_link.name)
     return True
 

@@ -104,7 +104,9 @@ class Workspace:
                 more = {"break_glass": True} if cell.at_once and event is Event.APPROVE else {}
                 event = Event.BREAK_GLASS if more else event
                 request = await request_rows.move(tx, request, event, due_at=None, remind_at=None, **more)
-                await audit.of_request(tx, self.core, request, "system:test", "request.moved")
+                await audit.of_request(
+                    tx, self.core, request, "system:test", "request.moved", {"digest": request.digest}
+                )
         await posting.post(self.core, request.id)
         for one in cell.approved_by:
             await self.world.approve(request, by=one)

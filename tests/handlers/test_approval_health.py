@@ -73,7 +73,7 @@ async def test_an_approval_that_nobody_can_have_read_is_counted(driver: SlackDri
         made = await rows.get(tx, request)
         assert made is not None
         made = await requested_with(tx, made, created_at=tx.now)
-        await audit.of_request(tx, driver.core, made, "system:test", "request.moved")
+        await audit.of_request(tx, driver.core, made, "system:test", "request.moved", {"digest": made.digest})
     await approve(driver, BOB, request, after_s=0)
 
     assert "1 approval given within 3 seconds of the request, too soon to read it." in await status(driver)

@@ -66,6 +66,9 @@ KNOWN = {
     "storage.audit.head_is_lost <- storage.operators.passkeys_on_record._too_short": (
         "which of two sentences is read; no passkey counts in either case"
     ),
+    "storage.audit.head_is_lost <- storage.operators.passkey_links.is_used": (
+        "which of two sentences is read; no link opens anything in either case"
+    ),
     "storage.audit._piece <- bot.cli.exporting.export_chain": "verify_audit.py finds what an export lacks",
     "storage.audit._piece <- bot.services.overview.export_rows._audit": "a table for people; an export can be verified",
 }

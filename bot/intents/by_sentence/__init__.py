@@ -18,8 +18,8 @@ from bot.intents.by_sentence.by_values import asks_for_another, is_not_meant
 from bot.intents.by_sentence.kept_closed import is_forbidden, means_one_of_several, takes_a_request_back
 from bot.intents.by_sentence.lookups_meant import asks_without_number, lookup_meant
 from bot.intents.by_sentence.sentences import candidates, is_bare_number, without_list_marks
+from bot.intents.by_sentence.story_values import only_in_a_story
 from bot.intents.by_sentence.stretches import Beside, Candidate
-from bot.intents.by_sentence.told_values import only_told
 
 __all__ = [
     "Beside",
@@ -34,7 +34,7 @@ __all__ = [
     "leaves_it_standing",
     "lookup_meant",
     "means_one_of_several",
-    "only_told",
+    "only_in_a_story",
     "skips_a_control",
     "takes_a_request_back",
     "without_list_marks",

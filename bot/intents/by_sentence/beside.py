@@ -10,8 +10,8 @@ import re
 from typing import Final
 
 from bot.intents.by_sentence.stories import tells_only
+from bot.intents.by_sentence.story_values import tells_of_a_payment
 from bot.intents.by_sentence.stretches import Beside, Candidate
-from bot.intents.by_sentence.told_values import tells_of_a_payment
 from bot.intents.by_sentence.wording import only_leads
 from bot.intents.extraction import INCIDENTAL, Entity
 from bot.intents.model import Facts, Reading

@@ -41,7 +41,7 @@ _A_SUM: Final = re.compile(r"§a(\d+)§")
 _A_NUMBER: Final = re.compile(r"§t(\d+)§")
 
 
-def only_told(reading: Reading, context: Context) -> str:
+def only_in_a_story(reading: Reading, context: Context) -> str:
     """The slot of a form whose value only a sentence of story says; empty for none."""
     wanted = [reading.slots.get("amount"), *reading.slots.get("limits", {}).values()]
     sums = {value for value in (_decimal(one) for one in wanted) if value is not None}
@@ -50,19 +50,19 @@ def only_told(reading: Reading, context: Context) -> str:
     if len(sentences) < 2 or not (sums or phone):
         return ""
     said: set[Decimal | str] = set()
-    told: set[Decimal | str] = set()
+    of_stories: set[Decimal | str] = set()
     points = False
     for sentence in sentences:
         asks = _ASKS.search(sentence) is not None
         for pattern, tells in ((_A_SUM, _TELLS_A_SUM), (_A_NUMBER, _TELLS_A_NUMBER)):
             of_story = not asks and tells.search(sentence) is not None
             values = [context.found.entities[int(number)].value for number in pattern.findall(sentence)]
-            kept = told if of_story else said
+            kept = of_stories if of_story else said
             kept.update(getattr(value, "value", value) for value in values)
         points = points or (asks and not _A_SUM.search(sentence) and _POINTS.search(sentence) is not None)
-    if sums & (told - said) and not points:
+    if sums & (of_stories - said) and not points:
         return "limits" if "limits" in reading.slots else "amount"
-    return "phone" if phone in told - said else ""
+    return "phone" if phone in of_stories - said else ""
 
 
 #: How long a limit holds, and what may be one.
@@ -96,4 +96,4 @@ def _decimal(value: object) -> Decimal | None:
         return None
 
 
-__all__ = ["only_told", "tells_of_a_payment"]
+__all__ = ["only_in_a_story", "tells_of_a_payment"]

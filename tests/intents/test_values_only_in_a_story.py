@@ -23,7 +23,7 @@ REQUESTS = (
     "please make the {every} limit on 3018 900",
     "adjust 3018's {every} limit to 900",
 )
-TOLD = (
+STORIES = (
     "The hotel charged $310 in the end",
     "He paid 310 for the tyres on Saturday",
     "Her flight to Lyon was $310",
@@ -32,7 +32,7 @@ TOLD = (
     "Somebody blew 310 at the chandler in October",
     "Last week the garage took $310 and $45 for oil",
 )
-PLACES = ("{told}. {asks}", "{asks}. {told}", "{told}. {asks}. He drives to Lyon on Thursday")
+PLACES = ("{story}. {asks}", "{asks}. {story}", "{story}. {asks}. He drives to Lyon on Thursday")
 #: What may be the limit that is meant, or says that none is.
 DOUBTS = (
     "310 would be better",
@@ -59,7 +59,7 @@ WITHOUT = (
     "limit 3018 please",
 )
 WITHOUT_SPAN = ("can you cap 3018 at 900", "please set the limit of 3018 to 900", "limit 3018 to $900 please")
-SPANS_TOLD = ("He spends 310 per day on fuel", "The parking costs $310 a week", "Rent is 310 monthly")
+SPANS_IN_STORIES = ("He spends 310 per day on fuel", "The parking costs $310 a week", "Rent is 310 monthly")
 
 
 def opened(text: str) -> Reading | None:
@@ -85,7 +85,7 @@ def said(request: str, every: str) -> str:
 @pytest.mark.parametrize(("request_", "every"), list(product(REQUESTS, EVERY)))
 def test_a_sum_of_the_story_is_no_limit(request_: str, every: str) -> None:
     asks = said(request_, every)
-    texts = [place.format(told=told, asks=asks) for place, told in product(PLACES, TOLD)]
+    texts = [place.format(story=story, asks=asks) for place, story in product(PLACES, STORIES)]
 
     assert limits_of(asks) == {every: Decimal(900)}
     assert {text: limits_of(text) for text in texts} == {text: {every: Decimal(900)} for text in texts}
@@ -102,22 +102,25 @@ def test_a_sum_that_may_be_the_limit_keeps_the_form_closed(request_: str, every:
 
 @pytest.mark.parametrize("asks", WITHOUT)
 def test_no_form_opens_with_the_sum_of_a_story(asks: str) -> None:
-    texts = [place.format(told=told, asks=asks) for place, told in product(PLACES, (*TOLD, *SPANS_TOLD))]
+    texts = [
+        place.format(story=story, asks=asks)
+        for place, story in product(PLACES, (*STORIES, *SPANS_IN_STORIES))
+    ]
 
     assert [text for text in texts if opened(text)] == []
 
 
 @pytest.mark.parametrize("asks", WITHOUT_SPAN)
 def test_no_form_opens_with_the_span_of_a_story(asks: str) -> None:
-    texts = [place.format(told=told, asks=asks) for place, told in product(PLACES, SPANS_TOLD)]
+    texts = [place.format(story=story, asks=asks) for place, story in product(PLACES, SPANS_IN_STORIES)]
 
     assert [text for text in texts if opened(text)] == []
 
 
 OF_ANOTHER_SLOT = (
-    ("Please top up 3018", TOLD),
-    ("load 3018 please", TOLD),
-    ("Please order a card for Ada Quist, +31612345678, ada@quist.nl", TOLD[:3]),
+    ("Please top up 3018", STORIES),
+    ("load 3018 please", STORIES),
+    ("Please order a card for Ada Quist, +31612345678, ada@quist.nl", STORIES[:3]),
     (
         "Please change the phone number of 3018",
         ("Somebody called him from +442071234567", "Fraudsters texted her from +442071234567 in October"),
@@ -126,8 +129,8 @@ OF_ANOTHER_SLOT = (
 
 
 @pytest.mark.parametrize(("asks", "tales"), OF_ANOTHER_SLOT)
-def test_no_other_form_opens_with_what_was_only_told(asks: str, tales: tuple[str, ...]) -> None:
-    texts = [place.format(told=told, asks=asks) for place, told in product(PLACES, tales)]
+def test_no_other_form_opens_with_what_only_a_story_says(asks: str, tales: tuple[str, ...]) -> None:
+    texts = [place.format(story=story, asks=asks) for place, story in product(PLACES, tales)]
 
     assert [text for text in texts if opened(text)] == []
 
@@ -149,7 +152,7 @@ def test_no_other_form_opens_with_what_was_only_told(asks: str, tales: tuple[str
         ("Please change the weekly limit of 3018. The new one is 310", "limits", {"weekly": "310"}),
     ],
 )
-def test_what_is_told_and_asked_for_as_well_opens(text: str, slot: str, value: object) -> None:
+def test_what_a_story_says_and_is_asked_for_as_well_opens(text: str, slot: str, value: object) -> None:
     reading = opened(text)
 
     assert reading is not None

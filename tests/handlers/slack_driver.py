@@ -6,7 +6,6 @@ under way come to rest.
 
 from __future__ import annotations
 
-import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -14,6 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import httpx
 from slack_bolt.adapter.socket_mode.async_handler import AsyncSocketModeHandler
 from slack_bolt.async_app import AsyncApp
 from slack_sdk.web.async_client import AsyncWebClient
@@ -25,7 +25,6 @@ from bot.services.messages import Outbox, request_links
 from handlers.background_tasks import AfterAck
 from handlers.slack_api import SlackDirectory, SlackPublisher
 from sandbox.slack import Running, serve
-from sandbox.slack.control import answer_to
 from tests.support import type_ahead
 from tests.support.waiting import eventually
 from tests.support.world import World, a_world
@@ -45,6 +44,7 @@ class SlackDriver:
     after: AfterAck
     client: AsyncWebClient
     socket: AsyncSocketModeHandler
+    _http: httpx.AsyncClient
     outbox: Outbox = field(init=False)
 
     def __post_init__(self) -> None:
@@ -62,12 +62,9 @@ class SlackDriver:
         return self.world.core
 
     async def tell(self, call: str, body: Json) -> Json:
-        return await self._controlled("POST", call, body)
-
-    async def _controlled(self, method: str, call: str, body: Json | None = None) -> Json:
-        """As the page's control calls do it, without the wire: a test makes dozens, and most of each would be HTTP."""
-        asked = json.loads(json.dumps(body or {}))
-        found: Json = json.loads(json.dumps(await answer_to(self.slack.workspace, method, call, asked)))
+        answer = await self._http.post(f"/_control/{call}", json=body)
+        assert answer.status_code == 200, answer.text
+        found: Json = answer.json()
         return found
 
     async def act(self, kind: str, body: Json, *, settle: bool = True) -> Json:
@@ -99,10 +96,12 @@ class SlackDriver:
         return found
 
     async def see(self, user: str) -> Json:
-        return await self._controlled("GET", f"see?user={user}")
+        found: Json = (await self._http.get("/_control/see", params={"user": user})).json()
+        return found
 
     async def state(self) -> Json:
-        return await self._controlled("GET", "state")
+        found: Json = (await self._http.get("/_control/state")).json()
+        return found
 
     async def modal(self, user: str) -> Json:
         """The topmost modal of this person."""
@@ -233,9 +232,10 @@ async def a_slack_driver(folder: Path, **options: Any) -> AsyncIterator[SlackDri
         app = listening(slack, client, handlers.Deps(core=core, after=after))
         socket = AsyncSocketModeHandler(app, slack.app_token)
         await socket.connect_async()  # type: ignore[no-untyped-call]  # Bolt does not annotate it
-        try:
-            yield SlackDriver(world, slack, after, client, socket)
-        finally:
-            await after.drain(5)
-            await socket.close_async()  # type: ignore[no-untyped-call]  # as above
-            await slack.close()
+        async with httpx.AsyncClient(base_url=slack.url, trust_env=False, verify=False) as http:
+            try:
+                yield SlackDriver(world, slack, after, client, socket, http)
+            finally:
+                await after.drain(5)
+                await socket.close_async()  # type: ignore[no-untyped-call]  # as above
+                await slack.close()

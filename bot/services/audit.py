@@ -111,9 +111,8 @@ async def of_request(
     is_changed = request.id in tx.was or action in _STOPS_A_PART
     if is_changed and not open_requests.says_its_terms(action):
         # What somebody else wrote there does not get on record: an export would look forged from then on.
-        known = await on_record.request(tx, request.id)
-        if known is not None:
-            recorded |= {"kind": known.kind or request.kind, "digest": known.digest, **(body or {})}
+        kind, digest = await on_record.terms(tx, request)
+        recorded |= {"kind": kind, "digest": digest, **(body or {})}
     recorded |= ended(tx, request)
     if words := tx.words.pop(request.id, None):
         recorded[WORDS] = words

@@ -13,11 +13,11 @@ from dataclasses import replace
 from datetime import datetime
 
 from bot.domain.errors import Stale
+from bot.domain.requests import Request
 from storage import audit
 from storage.errors import LogNotWhole, NotAsCounted, NotAsOnRecord
 from storage.log_record import counted, open_requests
 from storage.log_record.log_facts import LogFacts, Working, is_wanted
-from storage.log_record.open_requests import OpenRequest
 from storage.transaction import Added, Contradiction, Tx
 
 _NOT_AS_COUNTED = "counts for this by the audit log, and its row is not there or says something else"
@@ -58,11 +58,16 @@ async def known(tx: Tx) -> LogFacts:
     return _with_own(found, [*tx.chain.own, *tx.appended], tx)
 
 
-async def request(tx: Tx, id_: str) -> OpenRequest | None:
-    """What is on record of this request, where it has not ended: as this process has read it, where it has, or else as
-    the log has it now. Raises `LogNotWhole`."""
-    read = tx.log.open.get(id_) if isinstance(tx.log, LogFacts) else None
-    return read or (await of(tx)).open.get(id_)
+async def terms(tx: Tx, row: Request) -> tuple[str, str]:
+    """The kind and the fingerprint that are on record of this request; its row's where the log does not have it open.
+
+    Where the row has what this process has read, the log is not read again. Raises `LogNotWhole`."""
+    said = row.kind, row.digest
+    read = tx.log.open.get(row.id) if isinstance(tx.log, LogFacts) else None
+    if read is not None and (read.kind or row.kind, read.digest) == said:
+        return said
+    found = (await of(tx)).open.get(row.id)
+    return said if found is None else (found.kind or row.kind, found.digest)
 
 
 async def require_fits(tx: Tx) -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from sqlalchemy import update
 
+import verify_audit
 from bot import jobs
 from bot.config import Poll
 from bot.domain.events import Retention
@@ -20,7 +22,7 @@ from bot.services.alerts import ledger_rules
 from bot.services.core import never
 from bot.services.events import Poller
 from bot.services.operators import deep_check, key_change, safe_mode
-from bot.services.requests import decision_mac, verification
+from bot.services.requests import decision_mac, lifecycle, verification
 from bot.services.requests.signatures import signed
 from storage import audit, key_rotation, master_keys
 from storage import tables as t
@@ -28,6 +30,7 @@ from storage.cards import cards
 from storage.cards import otp_recipients as recipients
 from storage.errors import CannotOpen, WrongMasterKey
 from storage.events import webhook_secrets
+from storage.log_record import on_record
 from storage.operators import stops
 from storage.requests import decisions
 from storage.sealed_columns import PROGRAM_KEY, WEBHOOK_SECRET
@@ -36,7 +39,7 @@ from storage.vault import Keyring, Vault, new_master
 from tests.services.bulk_requests import a_list, ask_bulk, run_to_the_end
 from tests.services.outcome_steps import execute, keys_sent
 from tests.storage.test_restores_at_odd_times import lines_of, open_alerts
-from tests.support.world import BOB, MASTER, World
+from tests.support.world import ALICE, BOB, MASTER, World
 
 NEW = new_master()
 
@@ -264,3 +267,34 @@ async def test_a_copy_of_before_the_key_was_changed_says_that_the_older_key_coun
         assert await rewrapped(world) == [OLD_KID], "what it says to do works in safe mode"
     async with world.store.read() as tx:
         assert await master_keys.older_in_use(tx) == []
+
+
+async def test_what_becomes_of_a_request_is_recorded_with_what_another_process_has_signed_again(
+    world: World, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its fingerprint is another then, and this process has read the log before that."""
+    request = await world.top_up("50", approved=False)
+    await with_keys(world, NEW, MASTER)
+    async with world.store.read() as tx:
+        await on_record.of(tx)
+    other = await Store.open(
+        f"sqlite:///{world.store.database.path}",
+        vault=Vault(Keyring.parse(f"{NEW}\n{MASTER}")),
+        clock=world.clock,
+        exclusive=False,
+    )
+    try:
+        await key_rotation.rewrap(other)
+        await key_change.sign_open_again(other, "cli:test")
+    finally:
+        await other.close()
+
+    await lifecycle.cancel(world.core, request.id, ALICE)
+
+    lines: list[str] = []
+    async with world.store.read() as tx:
+        await audit.export(tx, lines.append, "jsonl")
+    file = tmp_path / "audit.jsonl"
+    file.write_text("".join(lines))
+    is_whole = verify_audit.main([str(file)]) == 0
+    assert is_whole, capsys.readouterr().out

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
 from bot.domain.people import KindPolicy, Limits
 from bot.domain.requests import State
 from bot.services.messages import Outbox, SlackTrouble, waiting
+from storage.messages import outbox as rows
 from tests.services.bulk_requests import a_list, ask_bulk, states_of
 from tests.services.outcome_steps import alert_kinds, execute, keys_sent
 from tests.services.scripted_slack import ScriptedSlack
@@ -93,3 +95,17 @@ async def test_messages_that_a_fast_clock_put_off_arrive_soon_after_it_is_set_ri
 
     shown = [message.shows for message in slack.messages if message.channel == "C0APPROVALS"]
     assert len(shown) == 1, shown
+
+
+async def test_what_waits_for_the_end_of_the_quiet_hours_goes_on_waiting(world: World) -> None:
+    """It is due hours ahead by a clock that is right, and was not tried."""
+    async with world.store.begin() as tx:
+        due_at = tx.now + timedelta(hours=8)
+        await rows.put(
+            tx, channel="C0ALERTS", kind="alert", subject="alert:A1", body={}, dedupe="A1", due_at=due_at
+        )
+
+    await waiting.watch(world.core)
+
+    async with world.store.read() as tx:
+        assert await rows.next_due(tx) == []

@@ -218,7 +218,7 @@ class Database:
         if self.path is None or self.is_begun():
             return ""
         is_empty = ", whose file is empty" if self.path.exists() else ""
-        real = self._real()
+        real = _real(self.path)
         nothing = f"There is no database at {self.path}{is_empty}"
         of_kept = self._beside(".kept-*")
         if kept := self._kept():
@@ -253,11 +253,6 @@ class Database:
             f" was started. Put the database back to {real}, beside its log, and start."
         )
 
-    def _real(self) -> Path:
-        """The SQLite file itself, where its path is a link."""
-        assert self.path is not None  # noqa: S101 - asked of SQLite alone
-        return self.path.resolve() if self.path.is_symlink() else self.path
-
     def _kept(self) -> list[Path]:
         """What was open when the file was deleted or replaced beneath Countersign, the newest last; whole ones only."""
         return [one for one in self._beside(".kept-*") if not one.name.endswith(_BESIDE)]
@@ -269,7 +264,7 @@ class Database:
             return []
         found = {
             one
-            for path in {self.path, self._real()}
+            for path in {self.path, _real(self.path)}
             for one in path.parent.glob(f"{glob.escape(path.name)}{pattern}")
         }
         return sorted(found, key=lambda one: (one.name, one))
@@ -343,6 +338,11 @@ def set_pragmas(dbapi: Any, *, read_only: bool = False, busy_ms: int = BUSY_MS) 
     for pragma in (f"busy_timeout={busy_ms}", *PRAGMAS, cache, only):
         cursor.execute(f"PRAGMA {pragma}")
     cursor.close()
+
+
+def _real(path: Path) -> Path:
+    """The file itself, where its path is a link."""
+    return path.resolve() if path.is_symlink() else path
 
 
 def log_path(path: Path) -> Path:

@@ -104,9 +104,8 @@ async def changing(tx: Tx, signed: SignedTable, key: str) -> AsyncIterator[None]
 
 async def require(tx: Tx, signed: SignedTable, key: str) -> None:
     """Raise `ChangedOutside` unless the row, or its absence, is as we left it."""
-    if (
-        tx.writes and tx.is_postgres
-    ):  # who changes it just now does so first: then row and signature are of one moment
+    # Who changes it just now does so first: then row and signature are of one moment.
+    if tx.writes and tx.is_postgres:
         await tx.run(_LOCKED, {"table_name": signed.name, "row_key": key})
     if not await is_ours(tx, signed, key, await _row(tx, signed, key)):
         raise ChangedOutside(

@@ -165,9 +165,7 @@ async def test_in_whatever_order_anchors_come_and_fail_a_place_is_behind_until_i
         newest, has = max((seq for seq, _ in given), default=0), max(place.kept, default=0)
         assert lane.is_behind is (newest > has), (given, place.kept)
         for seq, said in given:
-            assert not said.done() or said.result() or has >= seq, (
-                "who is told that it has one finds it there"
-            )
+            assert not said.done() or said.result() or has >= seq, "what it is said to have is there"
 
     for _ in range(draw.randint(2, 12)):
         if draw.random() < 0.5:

@@ -111,9 +111,8 @@ async def batch_stands(tx: Tx, row: Request) -> bool:
     batch = await requests.get(tx, row.parent_id or "")
     if batch is None or not has_its_digest(tx.vault, batch):
         return False
-    if (
-        batch.id not in (await on_record.of(tx)).open
-    ):  # it is over, as a row that was out of the database meanwhile
+    # Once it is over, none of its rows is sent, as one that was out of the database meanwhile.
+    if batch.id not in (await on_record.of(tx)).open:
         return False
     rows = await batch_rows.included(tx, batch)
     if not are_the_rows(tx, batch, rows) or not await _have_their_bodies(tx, batch, rows):

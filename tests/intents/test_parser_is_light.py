@@ -25,7 +25,7 @@ def test_a_text_takes_under_5_ms_at_the_99th_percentile() -> None:
     for text in TEXTS:
         parse(text, known)
     spent = dict.fromkeys(TEXTS, 1.0)
-    for _ in range(3):  # the best of each: another guest of this machine may slow any of them
+    for _ in range(6):  # the best of each: another guest of this machine may slow any of them
         for text in TEXTS:
             before = time.thread_time()
             parse(text, known)

@@ -4,10 +4,12 @@ on_record      reads all of the log, checks it, and keeps what it tells; holds n
 log_facts      what its entries tell, worked out one by one
 open_requests  which requests are open, and what may follow what
 counted        what was approved of late, which limits, tiers and the newest of a setting are counted from
+approval_order which of several requests was approved last
 debits         debits of which no request here knows, which limits count, too
 """
 
-from storage.log_record import counted, debits, on_record, open_requests
+from storage.log_record import approval_order, counted, debits, on_record, open_requests
+from storage.log_record.approval_order import ApprovalOrder, Moment
 from storage.log_record.counted import KEPT_FOR, Count, Counted
 from storage.log_record.debits import OrphanDebit
 from storage.log_record.log_facts import (
@@ -28,14 +30,17 @@ __all__ = [
     "PAGE_USED",
     "PREVIOUS_TAKEN_FOR",
     "RESET_REPORTED",
+    "ApprovalOrder",
     "Count",
     "Counted",
     "LogFacts",
+    "Moment",
     "OrphanDebit",
     "Policy",
     "Reset",
     "SafeMode",
     "SecretsOnRecord",
+    "approval_order",
     "counted",
     "debits",
     "on_record",

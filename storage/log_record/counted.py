@@ -43,7 +43,8 @@ class Counted:
     """A request that was approved, and where it stands by its last entry. Lists are not counted, their rows are.
 
     `usd`: its exposure. `key`: its idempotency key ("" = an older version recorded it). `approvers`: Slack ids of all
-    who approved it. `at_once`: it was done without an approval. `digest`: its last fingerprint.
+    who approved it. `at_once`: it was done without an approval. `digest`: its last fingerprint. `seq`: the number of
+    the entry that says that it is approved.
     """
 
     kind: str
@@ -57,6 +58,7 @@ class Counted:
     at_once: bool
     state: State
     digest: str
+    seq: int
     key: str = ""
 
     @property
@@ -110,6 +112,11 @@ def wrong(count: Count, rows: Mapping[str, Any], hours: Hours, *, but: Collectio
     return ""
 
 
+def of(hours: Hours, request_id: str) -> Counted | None:
+    """This request; None where it is not counted, or was approved longer ago."""
+    return next((found[request_id] for found in hours.values() if request_id in found), None)
+
+
 def _since(hours: Hours, since: datetime) -> Iterator[tuple[str, Counted]]:
     first = _hour(since)
     for hour, found in hours.items():
@@ -127,7 +134,7 @@ def contradiction(
     """Why an entry about a request that has ended does not follow what is counted of it: it leans on a row that says
     something else. None where it is not counted. `row`, `is_written`: as for `open_requests.contradiction`."""
     request_id = id_of(entry)
-    one = next((found[request_id] for found in hours.values() if request_id in found), None)
+    one = of(hours, request_id)
     if one is None or (row is None and is_written) or entry.action == PUT_RIGHT:
         return None
     says = state_of(entry) if row is None else State(row.state)
@@ -205,6 +212,7 @@ def _approved(entry: EntryOnRequest, body: Mapping[str, Any], at: datetime) -> C
         at_once=entry.action == AT_ONCE,
         state=State(body["state"]),
         digest=body["digest"],
+        seq=entry.seq,
         key=counts.get("key", ""),
     )
 

@@ -95,7 +95,7 @@ class Workspace:
         self._kept = {key: one for key, one in self._kept.items() if one.id != request.id}
 
     async def _mind_the_budget(self) -> None:
-        """A minute goes by where few calls are left: the clock stands still else, and a look would wait for ever."""
+        """A minute goes by where few calls are left: the clock stands still else, and a look would wait without end."""
         partner = self.core.partners["main"]
         if partner.budget_left < partner.calls_a_minute / 2:
             await self.world.advance(61)

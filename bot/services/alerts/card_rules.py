@@ -13,6 +13,7 @@ from bot.outcomes import timing
 from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
 from storage.cards import api_snapshots, cards
+from storage.log_record import approval_order
 from storage.messages import alerts as alert_rows
 from storage.requests import requests
 from storage.transaction import Tx
@@ -86,7 +87,7 @@ async def _frozen_still(tx: Tx, core: Core, card_id: str, read_at: datetime) -> 
         return
     condition = card_alerts.CARD_STATUS.condition(entry.program, card_id, _UNFROZEN)
     switches = await _switches(tx, core, card_id)
-    newest = max(switches, key=_decided, default=None)
+    newest = max(switches, key=await approval_order.of(tx, switches), default=None)
     freezing = operations.leaving(core.kinds, "FROZEN")
     is_frozen_here = newest is not None and newest.kind in freezing and newest.state is State.SUCCEEDED
     if newest is None or not is_frozen_here or entry.status != "ACTIVE":
@@ -116,10 +117,6 @@ async def _switches(tx: Tx, core: Core, card_id: str) -> list[Request]:
     states = (*_OURS, State.FAILED)
     found = await requests.find(tx, subject=card_id, kinds=kinds, states=states, limit=20, each_row=True)
     return [r for r in found if r.state is not State.FAILED or r.outcome_unknown]
-
-
-def _decided(request: Request) -> tuple[datetime, datetime]:
-    return request.approved_at or request.created_at, request.created_at
 
 
 async def _changed(tx: Tx, core: Core, entry: CardEntry) -> None:
@@ -158,7 +155,7 @@ async def _closed(tx: Tx, core: Core, entry: CardEntry) -> None:
 async def _frozen_here(tx: Tx, core: Core, card_id: str) -> bool:
     """Was a freeze the last thing that requests of ours did to it?"""
     done = [r for r in await _switches(tx, core, card_id) if r.state in _OURS]
-    newest = max(done, key=_decided, default=None)
+    newest = max(done, key=await approval_order.of(tx, done), default=None)
     return newest is not None and newest.kind in operations.leaving(core.kinds, "FROZEN")
 
 

@@ -1,6 +1,7 @@
 """Of several requests on one setting the one approved last decides; what an older one may still do to it.
 
-Two requests are on one setting where they set something in common: of two limits of a card neither touches the other.
+Which one that is, the audit log says: see `storage.log_record.approval_order`. Two requests are on one setting where
+they set something in common: of two limits of a card neither touches the other.
 
 A call that is on its way cannot be called back. So what can wait is sent only when no older call on its setting can
 land after it. What cannot wait is sent at once, and is not called done while an older call has no outcome.
@@ -8,9 +9,10 @@ land after it. What cannot wait is sent at once, and is not called done while an
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Awaitable, Callable, Collection, Iterable
+from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import partial
 from typing import TypeAlias
 
 from bot.domain.requests import Conditions, DecisionKind, Request, State
@@ -18,7 +20,7 @@ from bot.operations import urgency
 from bot.outcomes import planning
 from bot.services.core import Core
 from bot.services.requests import given, has_its_digest
-from storage.log_record import KEPT_FOR, Count, Counted
+from storage.log_record import KEPT_FOR, ApprovalOrder, Count, Counted, Moment, approval_order
 from storage.requests import attempts, decisions, requests
 from storage.transaction import Tx
 
@@ -30,7 +32,9 @@ _SENT = (*_UNDER_WAY, State.SUCCEEDED, State.FAILED)
 LOOKED_AT_WITHIN = timedelta(minutes=1)
 # Nobody has more of a setting requested in two days; what somebody invents must not hide the true ones.
 _MOST = 500
-LeansOn: TypeAlias = Callable[[Request | Counted], bool]
+Side: TypeAlias = Callable[[Moment, Moment], bool]
+_EARLIER: Side = operator.lt
+_LATER: Side = operator.gt
 
 
 async def newer(tx: Tx, core: Core, request: Request, *, decides: bool = False) -> Request | None:
@@ -39,11 +43,10 @@ async def newer(tx: Tx, core: Core, request: Request, *, decides: bool = False) 
     It `decides` whether this one is sent: then those approved later have to be in the database as on record. Of what
     cannot wait none decides that any approver can still stop: it may come to nothing, and nothing would have been done.
     """
-    leans_on = partial(_is_newer, than=request) if decides else None
-    found = await _on_its_setting(tx, core, request, _COUNTS, leans_on)
+    found = await _on_its_setting(tx, core, request, _COUNTS, leans_on=_LATER if decides else None)
     is_urgent = core.kinds[request.kind].handling.is_urgent
-    for other in sorted(found, key=_decided, reverse=True):
-        if _is_newer(other, request) and not (decides and is_urgent and await _may_be_stopped(tx, other)):
+    for other in reversed(found.later):
+        if not (decides and is_urgent and await _may_be_stopped(tx, other)):
             return other
     return None
 
@@ -65,7 +68,7 @@ async def goes_first(tx: Tx, core: Core, request: Request) -> list[Request]:
     That look is the last one to tell what became of them: once this one is sent, the setting shows this one. It is
     waited for a little. They have to be in the database as on record, as in `newer`.
     """
-    found = await _in_doubt(tx, core, request, partial(_is_older, than=request))
+    found = await _in_doubt(tx, core, request, leans_on=_EARLIER)
     return [older for older, history in found if _comes_first(history, tx.now)]
 
 
@@ -85,9 +88,8 @@ async def without_outcome(tx: Tx, core: Core, request: Request) -> list[Request]
 
 async def sent_since(tx: Tx, core: Core, request: Request) -> list[Request]:
     """Newer ones on the same setting that have taken effect on it, or may have; in the order of their approval."""
-    later = [other for other in await _on_its_setting(tx, core, request, _SENT) if _is_newer(other, request)]
-    found = [other for other in later if await _may_have_acted(tx, core, other)]
-    return sorted(found, key=_decided)
+    later = (await _on_its_setting(tx, core, request, _SENT)).later
+    return [other for other in later if await _may_have_acted(tx, core, other)]
 
 
 async def _may_have_acted(tx: Tx, core: Core, request: Request) -> bool:
@@ -123,11 +125,11 @@ def that_it_decides(newer: Request) -> str:
 
 
 async def _in_doubt(
-    tx: Tx, core: Core, request: Request, leans_on: LeansOn | None = None
+    tx: Tx, core: Core, request: Request, leans_on: Side | None = None
 ) -> list[tuple[Request, planning.History]]:
     found = []
-    for other in await _on_its_setting(tx, core, request, _UNDER_WAY, leans_on):
-        if not _is_newer(request, other) or other.body_mac == request.body_mac:
+    for other in (await _on_its_setting(tx, core, request, _UNDER_WAY, leans_on)).earlier:
+        if other.body_mac == request.body_mac:
             continue
         made = await attempts.of(tx, other.id)
         history = planning.History.of(made, core.kinds[other.kind].endpoint)
@@ -136,23 +138,38 @@ async def _in_doubt(
     return found
 
 
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """Others on the setting of a request that were approved before it, and after it, each in that order."""
+
+    earlier: list[Request]
+    later: list[Request]
+
+
 async def _on_its_setting(
-    tx: Tx, core: Core, request: Request, states: tuple[State, ...], leans_on: LeansOn | None = None
-) -> list[Request]:
+    tx: Tx, core: Core, request: Request, states: tuple[State, ...], leans_on: Side | None = None
+) -> _Found:
     kinds = core.kinds[request.kind].handling.superseded_by
     if not kinds or request.approved_at is None:
-        return []
+        return _Found([], [])
 
-    async def read() -> list[Request]:
-        return await requests.find(
+    async def read() -> tuple[list[Request], ApprovalOrder]:
+        found = await requests.find(
             tx, program=request.program, states=states, subject=request.subject, kinds=kinds, limit=_MOST
         )
+        return found, await approval_order.of(tx, [request, *found])
 
-    found = await read()
+    found, order = await read()
     if leans_on is not None:
-        requests.lean_on(tx, _as_counted(tx, request, kinds, states, leans_on, found, read))
+        requests.lean_on(tx, _as_counted(tx, request, kinds, states, leans_on, (found, order), read))
     sets = _settings(core, request)
-    return [other for other in found if other.id != request.id and sets & _settings(core, other)]
+    others = [other for other in found if other.id != request.id and sets & _settings(core, other)]
+    others.sort(key=order)
+    moment = order(request)
+    return _Found(
+        [other for other in others if order(other) < moment],
+        [other for other in others if order(other) > moment],
+    )
 
 
 def _as_counted(
@@ -160,42 +177,33 @@ def _as_counted(
     request: Request,
     kinds: Collection[str],
     states: Collection[State],
-    leans_on: LeansOn,
-    found: Iterable[Request],
-    read: Callable[[], Awaitable[list[Request]]],
+    leans_on: Side,
+    found: tuple[list[Request], ApprovalOrder],
+    read: Callable[[], Awaitable[tuple[list[Request], ApprovalOrder]]],
 ) -> Count:
     """Those of them that are leant on: as they were requested, and approved when the audit log says."""
 
     def counts(one: Counted) -> bool:
         is_there = (one.program, one.subject) == (request.program, request.subject)
-        return is_there and one.kind in kinds and one.state in states and leans_on(one)
+        order = found[1]
+        return is_there and one.kind in kinds and one.state in states and leans_on(order(one), order(request))
 
-    def said(rows: Iterable[Request]) -> dict[str, object]:
+    def said(rows: Iterable[Request], order: ApprovalOrder) -> dict[str, object]:
         return {
-            one.id: (_decided(one), one.digest)
+            one.id: _as_approved(one)
             for one in rows
-            if leans_on(one) and has_its_digest(tx.vault, one, as_proof=True)
+            if leans_on(order(one), order(request)) and has_its_digest(tx.vault, one, as_proof=True)
         }
 
     async def again() -> dict[str, object]:
-        return said(await read())
+        return said(*await read())
 
-    since = tx.now - KEPT_FOR
-    return Count(since, counts, lambda one: (_decided(one), one.digest), said(found), again)
+    return Count(tx.now - KEPT_FOR, counts, _as_approved, said(*found), again)
 
 
 def _settings(core: Core, request: Request) -> frozenset[str]:
     return core.kinds[request.kind].of_stored(request.terms, request.subject_label).settings
 
 
-def _is_newer(other: Request | Counted, than: Request) -> bool:
-    return other.approved_at is not None and _decided(other) > _decided(than)
-
-
-def _is_older(other: Request | Counted, than: Request) -> bool:
-    return other.approved_at is not None and _decided(other) < _decided(than)
-
-
-def _decided(request: Request | Counted) -> tuple[datetime, datetime]:
-    """When it was approved, and of two approved at one moment, when it was asked for."""
-    return request.approved_at or request.created_at, request.created_at
+def _as_approved(one: Request | Counted) -> tuple[datetime | None, datetime, str]:
+    return one.approved_at, one.created_at, one.digest

@@ -150,8 +150,10 @@ class Departures:
                 continue
             if (other["kind"], other["terms"]) == (row["kind"], row["terms"]):
                 continue  # the same order twice
-            newer = other["approved_at"] > row["approved_at"]
-            if newer and other["first_sent_at"] and now > seconds(other["approved_at"]) + AT_ONCE_S:
+            approved_s = self.known.approved_s.get(other["id"])
+            if approved_s is None or approved_s <= self.known.approved_s.get(row["id"], approved_s):
+                continue
+            if other["first_sent_at"] and now > approved_s + AT_ONCE_S:
                 self.known.broken(
                     "the newest decision holds",
                     f"{row['id']} ({row['kind']}) left after {other['id']} ({other['kind']}), which is newer",

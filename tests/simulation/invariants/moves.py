@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from bot.domain.requests import TRANSITIONS, State
@@ -28,6 +29,7 @@ _WHY_CANCELLED = (
     *("may not make requests any more", "once drafts are switched off"),
     *("ask again when it fits", "What is stored is not what was approved"),
 )
+_APPROVED_LATER = re.compile(r"(\S+), which was approved later, decides this now")
 _WATCHED = "SELECT id, state, version, fence, lease_owner, lease_until, rows FROM request"
 
 
@@ -63,6 +65,7 @@ class Moves:
                 if row["state"] not in ("pending", "approved"):
                     self.known.broken("I-5 moves", f"{row['id']} begins as {row['state']}")
                 if row["state"] == "approved":  # in an emergency the requester alone decides
+                    self.known.approved_s[row["id"]] = now
                     self.approvals.approved(row["id"], process.installation.policy)
                 continue
             self._by_the_holder(row, seen)
@@ -102,6 +105,8 @@ class Moves:
             self.known.broken(
                 "I-17 entries", f"{row['id']} became {row['state']} without an entry in the audit"
             )
+        if row["state"] == "approved" and seen.state == "pending":
+            self.known.approved_s[row["id"]] = self.known.world.loop.time()
         if row["state"] == "approved":
             self.approvals.approved(row["id"], process.installation.policy)
         if (
@@ -180,6 +185,12 @@ class Moves:
         is_void = self.known.restored_from is not None and said.startswith("Void: ")
         if row["rows"] is None and not is_void and not any(reason in said for reason in _WHY_CANCELLED):
             self.known.broken("a doubt is a doubt", f"{request_id} was cancelled: {said[:120]}")
+        by = _APPROVED_LATER.match(said)
+        when = self.known.approved_s
+        if by and request_id in when and when.get(by[1], when[request_id]) < when[request_id]:
+            self.known.broken(
+                "the newest decision holds", f"{request_id} was cancelled by an older one: {said}"
+            )
 
 
 def _reachable(state: str) -> frozenset[str]:

@@ -73,6 +73,8 @@ class Record:
     world: World
     found: list[Violation] = field(default_factory=list)
     seen: dict[str, Seen] = field(default_factory=dict)
+    # When each was approved, by the true time and not by the clock of the process that took it.
+    approved_s: dict[str, float] = field(default_factory=dict)
     sent: list[Sent] = field(default_factory=list)
     # By the id of a call, which is kept with it: another may have the same id once it is gone.
     by_request: dict[int, tuple[http.Request, Sent]] = field(default_factory=dict)

@@ -184,14 +184,17 @@ def _lost_among_equals(rng: random.Random, add: Any) -> None:
 
 
 def _overtaken(rng: random.Random, add: Any) -> None:
-    """Of two orders on the same setting the older one is held up, and the newer one comes meanwhile."""
+    """Of two orders on the same setting the older one is held up, and the newer one comes meanwhile.
+
+    The clock by which the older one was approved may be wrong, and set right by then.
+    """
     older = rng.choice(("card_unfreeze", "card_unfreeze", "card_limits", "card_phone"))
     card, (one, other) = rng.randrange(4), rng.sample((10, 25, 50, 300), 2)
     if older == "card_unfreeze":
         _asked(rng, add, "card_freeze", card=card, now=True)
     newer = "card_freeze" if older == "card_unfreeze" else older
     _asked(rng, add, older, 2.0, card=card, amount=one, pick=0)
-    is_pause = rng.random() < 0.3
+    is_pause, is_wrong = rng.random() < 0.3, rng.random() < 0.4
     if not is_pause and newer != "card_freeze":
         _asked(rng, add, newer, by=DAVE, card=card, amount=other, pick=1)  # while the card can be read
     if is_pause:
@@ -199,8 +202,12 @@ def _overtaken(rng: random.Random, add: Any) -> None:
     else:
         seconds = rng.choice((20.0, 40.0, 70.0))
         add("outage", 2.0, side=API, effect=rng.choice(("refused", "lost")), seconds=seconds, what="GET")
+    if is_wrong:
+        add("clock", 0.3, wrong_by=rng.choice((-90.0, -5.0, 5.0, 90.0, 600.0)))
     add(DECIDE, 0.3, by=BOB, pick=1, **_APPROVE)
     _settles(add, rng.choice((6.0, 20.0, 40.0, 70.0)), every=6.0)
+    if is_wrong:
+        add("clock", 0.3, wrong_by=0.0)
     if newer == "card_freeze":
         _asked(rng, add, newer, by=DAVE, card=card, now=True)
     elif is_pause:

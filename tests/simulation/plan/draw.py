@@ -91,7 +91,7 @@ THEMES = (
     Theme(("card_topup",), ("standstills", "slow", "network")),
     Theme((), ("standstills", "kills")),
     Theme(("card_limits",), ("crowd",), alone=True),
-    Theme(("card_limits",), ("crowd",), alone=True),
+    Theme(("card_freeze", "card_unfreeze", "card_limits"), ("clock of one", "clocks")),
     Theme((), ("old rows",)),
     Theme((), ("forgeries", "kills")),
     Theme(("card_topup",), ("audit", "clicks")),

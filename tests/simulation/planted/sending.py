@@ -13,6 +13,7 @@ from bot.domain.requests import Event, State
 from bot.partner.client import PartnerClient
 from bot.services.execution import presend_checks
 from storage import tables as t
+from storage.log_record import approval_order
 from storage.operators import stops
 from storage.requests import attempts, before_sending
 from tests.simulation.planted.bug import Acts, Bug, put
@@ -128,6 +129,17 @@ def _older_order_first_sent(stack: ExitStack, acts: Acts) -> None:
     put(stack, presend_checks, "_superseded", superseded)
 
 
+def _the_newest_by_a_clock(stack: ExitStack, acts: Acts) -> None:
+    """Which of two was approved last is asked of the clocks of the processes that took the approvals."""
+    honest = approval_order.of
+
+    async def of(tx: Any, requests: Any) -> Any:
+        order = await honest(tx, requests)
+        return lambda one: (0, *order(one)[1:]) if acts() else order(one)
+
+    put(stack, approval_order, "of", of)
+
+
 def _under_way_cancels_the_next(stack: ExitStack, acts: Acts) -> None:
     """What is under way on the same target ends a further payment, in place of letting it wait."""
     honest = presend_checks._others_on_target
@@ -159,5 +171,6 @@ BUGS = (
         _older_order_first_sent,
         "D5",
     ),
+    Bug("the newest by a clock", ("the newest decision holds",), _the_newest_by_a_clock),
     Bug("a call under way counts as a doubt", ("a doubt is a doubt",), _under_way_cancels_the_next, "D16"),
 )

@@ -3,12 +3,16 @@
 Nothing of the bot is used to read it, but for the command that a person would run: `countersign audit verify`.
 """
 
+from __future__ import annotations
+
 import asyncio
 import json
+import math
 import os
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
@@ -28,11 +32,11 @@ async def violations(world: Outside) -> list[str]:
     # A batch sends nothing itself; its rows have no cards of their own in the channel.
     sent = [request for request in requests if request["rows"] is None]
     shown = [request for request in requests if request["parent_id"] is None]
-    truth = world.truth()
+    truth, order = world.truth(), Order.read(world)
     found = [
-        *_states(world, requests),
-        *_during_pauses(world),
-        *_switches(world, sent),
+        *_states(requests, order, are_clocks_wrong=bool(world.clocks)),
+        *_during_pauses(order),
+        *_switches(world, sent, order),
         *_debits(sent, _rows_of_the_bot(world, truth), truth),
         *_cards(sent, truth),
         *_submissions(sent, truth),
@@ -44,68 +48,82 @@ async def violations(world: Outside) -> list[str]:
     return [*found, audit] if audit else found
 
 
-def _states(world: Outside, requests: Rows) -> Iterator[str]:
-    """What was approved has an outcome, or never left because somebody stopped it or wanted something else."""
-    pauses = _pauses(world)
+@dataclass
+class Order:
+    """In which order things were decided and done, by the numbers of the audit log's entries: no clock is asked."""
+
+    approved: dict[str, int] = field(default_factory=dict)
+    called: dict[str, list[int]] = field(default_factory=dict)
+    ended: dict[str, int] = field(default_factory=dict)
+    # When all sending was paused, and until when; the last one perhaps without an end.
+    pauses: list[tuple[float, float]] = field(default_factory=list)
+
+    @classmethod
+    def read(cls, world: Outside) -> Order:
+        found = cls()
+        for row in world.rows("SELECT seq, action, subject FROM audit WHERE outcome = 'ok' ORDER BY seq"):
+            _, _, rest = row["subject"].partition(":")
+            found._take(row["seq"], row["action"], rest.partition(":")[0])
+        return found
+
+    def _take(self, seq: int, action: str, request_id: str) -> None:
+        if action == "program.write_paused":
+            self.pauses.append((seq, math.inf))
+        elif action == "program.write_resumed":
+            self.pauses[-1] = (self.pauses[-1][0], seq)
+        elif action in ("request.approval", "request.break_glass"):
+            self.approved[request_id] = seq  # of several, the one that settled it
+        elif action == "request.attempt":
+            self.called.setdefault(request_id, []).append(seq)
+        elif action.startswith("request."):
+            self.ended[request_id] = seq
+
+
+def _states(requests: Rows, order: Order, *, are_clocks_wrong: bool) -> Iterator[str]:
+    """What was approved has an outcome, or never left because somebody stopped it or wanted something else, or because
+    the clock of who looked at it said that its time was over."""
     for request in requests:
         if not request["approved_at"] or request["state"] in SETTLED:
             continue
-        stopped = any(
-            since < request["valid_until"] and until > request["approved_at"] for since, until in pauses
-        )
+        approved, ended = order.approved.get(request["id"], 0), order.ended.get(request["id"], math.inf)
+        stopped = are_clocks_wrong or any(since < ended and until > approved for since, until in order.pauses)
         met = any(r["subject"] == request["subject"] and r["id"] != request["id"] for r in requests)
         may_end = {"cancelled": met, "expired": met or stopped}.get(request["state"], False)
         if request["first_sent_at"] or not may_end:
             yield f"{request['id']} was approved and ends as {request['state']}: {request['outcome_text']}"
 
 
-def _pauses(world: Outside) -> list[tuple[str, str]]:
-    """When all sending was paused, and until when; the last one perhaps without an end."""
-    found: list[tuple[str, str]] = []
-    for row in world.rows(
-        "SELECT at, action FROM audit WHERE action IN ('program.write_paused', 'program.write_resumed')"
-        " ORDER BY seq"
-    ):
-        if row["action"] == "program.write_paused":
-            found.append((row["at"], "9999"))
-        else:
-            found[-1] = (found[-1][0], row["at"])
-    return found
+def _during_pauses(order: Order) -> Iterator[str]:
+    """Transactions come one after the other: what comes after a pause has seen it."""
+    for since, until in order.pauses:
+        for request_id, calls in order.called.items():
+            for call in calls:
+                if since < call < until:
+                    yield f"{request_id} was sent by entry {call}, and sending was paused by entry {since}"
 
 
-def _during_pauses(world: Outside) -> Iterator[str]:
-    """Times are those of the transactions, which come one after the other: what comes after a pause has seen it."""
-    calls = world.rows("SELECT request_id, purpose, sent_at FROM attempt WHERE purpose <> 'look'")
-    for since, until in _pauses(world):
-        for call in calls:
-            if since < call["sent_at"] < until:
-                yield f"{call['request_id']} was sent at {call['sent_at']}, paused since {since}"
-
-
-def _switches(world: Outside, requests: Rows) -> Iterator[str]:
+def _switches(world: Outside, requests: Rows, order: Order) -> Iterator[str]:
     """The newest word on a card wins: an older one is not sent after it, and the card is as the newest wants it."""
     on_cards: dict[str, Rows] = {}
     for request in requests:
-        if request["kind"] in SWITCHES and request["approved_at"]:
+        if request["kind"] in SWITCHES and request["id"] in order.approved:
             on_cards.setdefault(request["subject"], []).append(request)
     status = {card["id"]: card["status"] for card in world.cards()}
     for card_id, found in on_cards.items():
         for request in found:
-            yield from _sent_too_late(world, request, found)
-        *_, newest = sorted(found, key=lambda r: (r["approved_at"], r["created_at"]))
+            yield from _sent_too_late(request, found, order)
+        *_, newest = sorted(found, key=lambda r: order.approved[r["id"]])
         if newest["state"] == "succeeded" and status[card_id] != SWITCHES[newest["kind"]]:
             yield f"{newest['id']} succeeded, and its card is {status[card_id]}"
 
 
-def _sent_too_late(world: Outside, request: Any, on_card: Rows) -> Iterator[str]:
-    for call in world.rows(
-        "SELECT sent_at FROM attempt WHERE purpose <> 'look' AND request_id = ?", request["id"]
-    ):
+def _sent_too_late(request: Any, on_card: Rows, order: Order) -> Iterator[str]:
+    for call in order.called.get(request["id"], []):
         for newer in on_card:
             was_in_force = (
-                newer["state"] in ("succeeded", "unresolved") or newer["finished_at"] > call["sent_at"]
+                newer["state"] in ("succeeded", "unresolved") or order.ended.get(newer["id"], math.inf) > call
             )
-            if request["approved_at"] < newer["approved_at"] < call["sent_at"] and was_in_force:
+            if order.approved[request["id"]] < order.approved[newer["id"]] < call and was_in_force:
                 yield f"{request['id']} was sent after {newer['id']}, which is newer, was approved"
 
 

@@ -18,7 +18,7 @@ ONE_EACH := -n 2 --dist loadfile
 NONE_CHOSEN := 5
 LINTED := build/lint.log
 
-.PHONY: help setup demo test soak mutants image lint format bench ranker english docs sbom lock clean
+.PHONY: help setup demo test soak mutants branches image lint format bench ranker english docs sbom lock clean
 
 help:  ## list these commands
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 10
@@ -47,6 +47,10 @@ soak:  ## an hour of the long programmes: goes on where it ended, says what is p
 mutants:  ## change the core in every small way, and see that a test notices (MUTANTS="--module vault": some; goes on)
 	@$(PYTHON) .ci/setup.py test
 	nice $(BIN)/python -m tests.mutants $(MUTANTS)
+
+branches:  ## name each branch of the core's code that no test takes, and that is not listed (BRANCHES=tests/unit: by these tests)
+	@$(PYTHON) .ci/setup.py test
+	nice $(BIN)/python -m tests.branches $(BRANCHES)
 
 image:  ## build the container image and run it (as root, with buildah and debootstrap from apt)
 	@$(PYTHON) .ci/setup.py test

@@ -133,7 +133,7 @@ class Database:
         try:
             if not log.stat().st_size:
                 return ""
-            other = self._why_of_another(log, lock, is_locked=is_locked)
+            other = self._why_of_another(self.path, log, lock, is_locked=is_locked)
         except NotCompared as error:
             return self.unwritable() or (
                 f"Whether the log {log} is of {self.path} cannot be seen ({error.strerror}), as the two do not say it."
@@ -149,17 +149,15 @@ class Database:
             f" place, move {log} away, keep it, and start. {other}"
         )
 
-    def _why_of_another(self, log: Path, lock: Path, *, is_locked: bool) -> str:
+    def _why_of_another(self, path: Path, log: Path, lock: Path, *, is_locked: bool) -> str:
         """What to do then; empty where the log is of the file."""
-        if self.path is None:
-            return ""
         noted = self._noted(log, lock)
-        if noted is not None and self.path.stat().st_ino != noted[0]:
+        if noted is not None and path.stat().st_ino != noted[0]:
             return f"If it is the same database, copied, remove {lock} and start."
         # One that a bot works with right now changes beneath this: what is so stays so.
         for pause_s in (0.0, 0.05, 0.2):
             time.sleep(pause_s)  # noqa: TID251 - in a thread, before anything runs
-            found = belongs(self.path, log)
+            found = belongs(path, log)
             if found:
                 return ""
             if found is None:
@@ -167,9 +165,9 @@ class Database:
         else:
             return _KEEP
         # Changes of an older version say nothing of themselves. The process that made them noted how it left the file.
-        is_as_left = noted is not None and self.path.stat().st_mtime_ns == noted[1]
+        is_as_left = noted is not None and path.stat().st_mtime_ns == noted[1]
         is_known = is_as_left or (noted is not None and not is_locked and _is_held(lock))
-        return _KEEP if not is_known and would_spoil(self.path, log) else ""
+        return _KEEP if not is_known and would_spoil(path, log) else ""
 
     def _noted(self, log: Path, lock: Path) -> tuple[int, int] | None:
         """The inode of the file that was opened with this log, and when it was changed last (0 = unknown). None where
@@ -203,7 +201,7 @@ class Database:
             return ""
         real = self.path.resolve()
         leads = f"{self.path} is a link to {real}, which is not there."
-        if kept := self._kept():
+        if kept := _kept(self.path):
             return (
                 f"{leads} It was deleted or moved while Countersign ran: what was open is kept as {kept[-1]}. Nothing"
                 f" was started. Move that to {real} and start, unless the disk with {real} is only not mounted."
@@ -220,8 +218,8 @@ class Database:
         is_empty = ", whose file is empty" if self.path.exists() else ""
         real = _real(self.path)
         nothing = f"There is no database at {self.path}{is_empty}"
-        of_kept = self._beside(".kept-*")
-        if kept := self._kept():
+        of_kept = _beside(self.path, ".kept-*")
+        if kept := _kept(self.path):
             return (
                 f"{nothing}: it was deleted or moved while Countersign ran, and what was open"
                 f" is kept as {kept[-1]}. Nothing was started. Rename that to {real} and start."
@@ -233,7 +231,7 @@ class Database:
                 f" file back if it was moved, or restore the newest backup, and move {of_kept[0]} away."
             )
         of_before = sorted(
-            (one for one in self._beside(".before-restore-*") if not one.name.endswith(_BESIDE)),
+            (one for one in _beside(self.path, ".before-restore-*") if not one.name.endswith(_BESIDE)),
             key=lambda one: one.stat().st_mtime,
         )
         if of_before:
@@ -252,22 +250,6 @@ class Database:
             f"{nothing}, but there is its log {log}, with changes that are in no other file. Nothing"
             f" was started. Put the database back to {real}, beside its log, and start."
         )
-
-    def _kept(self) -> list[Path]:
-        """What was open when the file was deleted or replaced beneath Countersign, the newest last; whole ones only."""
-        return [one for one in self._beside(".kept-*") if not one.name.endswith(_BESIDE)]
-
-    def _beside(self, pattern: str) -> list[Path]:
-        """Files that are named after the SQLite file, in order: beside its path, and where that is a link beside the
-        real one, as `countersign restore` replaces that."""
-        if self.path is None:
-            return []
-        found = {
-            one
-            for path in {self.path, _real(self.path)}
-            for one in path.parent.glob(f"{glob.escape(path.name)}{pattern}")
-        }
-        return sorted(found, key=lambda one: (one.name, one))
 
     def _why_unwritable(self, error: OSError) -> str:
         if error.errno == errno.EROFS:
@@ -343,6 +325,20 @@ def set_pragmas(dbapi: Any, *, read_only: bool = False, busy_ms: int = BUSY_MS) 
 def _real(path: Path) -> Path:
     """The file itself, where its path is a link."""
     return path.resolve() if path.is_symlink() else path
+
+
+def _kept(path: Path) -> list[Path]:
+    """What was open when the file was deleted or replaced beneath Countersign, the newest last; whole ones only."""
+    return [one for one in _beside(path, ".kept-*") if not one.name.endswith(_BESIDE)]
+
+
+def _beside(path: Path, pattern: str) -> list[Path]:
+    """Files that are named after the SQLite file, in order: beside its path, and where that is a link beside the real
+    one, as `countersign restore` replaces that."""
+    found = {
+        one for file in {path, _real(path)} for one in file.parent.glob(f"{glob.escape(file.name)}{pattern}")
+    }
+    return sorted(found, key=lambda one: (one.name, one))
 
 
 def log_path(path: Path) -> Path:

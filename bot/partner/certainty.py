@@ -27,13 +27,11 @@ _OF_A_FIRST = {
 
 def proved_by(answer: Answer) -> Certainty:
     """What a row of the table proves about its own call."""
-    match answer.key:
-        case Key.SPENT:
-            return Certainty.DEFINITE_KEY_SPENT
-        case Key.RELEASED:
-            return Certainty.TRANSIENT
-        case Key.KEPT:
-            return _OF_A_FIRST.get(answer.first, Certainty.AMBIGUOUS)
+    if answer.key is Key.SPENT:
+        return Certainty.DEFINITE_KEY_SPENT
+    if answer.key is Key.RELEASED:
+        return Certainty.TRANSIENT
+    return _OF_A_FIRST.get(answer.first, Certainty.AMBIGUOUS)
 
 
 def documented(operation: Endpoint) -> Mapping[tuple[int, str], Certainty]:

@@ -1,7 +1,8 @@
 """What the client knows against what the service says of itself: each planted difference is reported."""
 
+import asyncio
 import copy
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import httpx
@@ -246,6 +247,10 @@ PLANTED: dict[str, tuple[Change, Difference]] = {
         lambda d: data_of(d, "/funding", "get")["properties"]["qzx"]["items"]["required"].remove("tx_hash"),
         Difference(B, "GET /funding data[].tx_hash", "It may be missing."),
     ),
+    "an answer whose envelope is not shown has nothing of what we need": (
+        lambda d: data_of(d, "/funding", "get")["properties"].update(qzx={"type": "string"}),
+        Difference(B, "GET /funding data", "It may be object; we read array."),
+    ),
     "an error code is new": (
         lambda d: refusal_of(d, *TOPUP, "409")["properties"]["code"]["enum"].append("ON_HOLD"),
         Difference(
@@ -428,6 +433,38 @@ async def test_the_description_is_fetched_without_the_key() -> None:
 async def test_what_is_no_description_is_said_in_words(step: httpx.Response | Exception) -> None:
     with pytest.raises(NoDescription, match=r"\.$"):
         await openapi_fetch.fetch(BASE_URL, transport=CannedApi(step))
+
+
+async def test_a_description_that_never_ends_is_given_up_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Drips(httpx.AsyncByteStream):
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            while True:
+                yield b" "
+                await asyncio.sleep(0.01)
+
+    class Dripping(httpx.AsyncBaseTransport):
+        async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+            return httpx.Response(200, stream=Drips())
+
+    monkeypatch.setattr(openapi_fetch, "RECORD_READ_SECONDS", 0.1)
+    with pytest.raises(NoDescription, match="in time"):
+        await openapi_fetch.fetch(BASE_URL, transport=Dripping())
+
+
+@pytest.mark.parametrize(
+    "leads_to",
+    [
+        {"$ref": "#/components/schemas/Loop"},
+        {"$ref": "#/components/schemas/Nothing"},
+        {"$ref": "elsewhere.json#/components/schemas/Loop"},
+        {"$ref": "#/info/version"},
+    ],
+)
+def test_a_reference_that_leads_nowhere_says_nothing(leads_to: dict[str, str]) -> None:
+    reader = openapi_fetch.Reader(
+        {"info": {"version": "1"}, "components": {"schemas": {"Loop": {"$ref": "#/components/schemas/Loop"}}}}
+    )
+    assert reader.read(leads_to) == openapi_fetch.Described()
 
 
 async def test_a_description_of_any_size_is_not_taken() -> None:

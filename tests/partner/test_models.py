@@ -24,6 +24,8 @@ from bot.partner.models import (
     Unload,
     Unreadable,
 )
+from bot.partner.models.base import NotFromACall, Response
+from bot.partner.models.events import Challenge
 
 CARD = {"id": "aB1", "partner_ref": None, "card_holder_name": "JOSE ÄGIR", "last4": None, "status": None,
         "created_at": "2026-03-02T09:00:00.123Z"}  # fmt: skip
@@ -259,3 +261,42 @@ def test_a_reason_of_funding_tells_no_status() -> None:
     assert set(REJECTED_REASONS) & set(REVIEW_REASONS) == {"unregistered_sender"}
     assert (len(REJECTED_REASONS), len(REVIEW_REASONS), len(CREDITED_REASONS)) == (12, 14, 1)
     assert len(FUNDING_REASONS) == 26
+
+
+@pytest.mark.parametrize("amount", [Decimal("1E+20"), Decimal("1E-21"), 10**20])
+def test_an_amount_of_which_no_exact_sum_can_be_made_is_unreadable_and_a_guessed_one_unknown(
+    amount: Decimal | int,
+) -> None:
+    row = {"amount_usd": amount, "kind": "fee", "created_at": "2026-03-02T09:00:00Z"}
+    with pytest.raises(Unreadable):
+        LedgerEntry.read(row)
+    assert Challenge.read({"card_id": "aB1", "amount_usd": amount}).amount_usd is None
+
+
+def test_a_value_that_no_call_answered_has_no_response_and_one_that_a_call_did_has() -> None:
+    card = Card.read(CARD)
+    with pytest.raises(NotFromACall, match="Card"):
+        card.response  # noqa: B018
+
+    card.came_by(Response(201, {"x-request-id": "7"}, "k1", attempts=2))
+
+    assert (card.response.status, card.response.sent_key, card.response.attempts) == (201, "k1", 2)
+    assert card == Card.read(CARD), "when it was read is no part of the value"
+
+
+@pytest.mark.parametrize(
+    ("reference", "names"),
+    [
+        ("topup:k1", True),
+        ("k1", True),
+        ("topup:k1:refund", True),
+        ("topup:k10", False),
+        ("topup:xk1", False),
+        ("topup:k-1", False),
+        ("", False),
+        (None, False),
+    ],
+)
+def test_a_reference_names_a_key_only_whole(reference: str | None, names: bool) -> None:
+    row = {"amount_usd": -1, "kind": "card_topup", "reference": reference}
+    assert LedgerEntry.read({**row, "created_at": "2026-03-02T09:00:00Z"}).names_key("k1") is names

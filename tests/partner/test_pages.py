@@ -95,6 +95,42 @@ async def test_a_row_booked_among_those_being_read_makes_the_evidence_be_read_ag
         assert found.debit is not None, f"k{wanted} was missed"
 
 
+@pytest.mark.parametrize("flood", [99, 100, 101, 350, 490])
+async def test_a_flood_of_rows_between_two_calls_hides_none_that_was_there(
+    flood: int, clock: FrozenClock
+) -> None:
+    """The front is looked for under all that came in, on whatever page it stands by then."""
+
+    class Flooded(Ledger):
+        def __call__(self, request: httpx.Request) -> httpx.Response:
+            if len(self.pages) in (1, 2):
+                self.rows[:0] = [entry(number) for number in range(5000, 5000 + flood)]
+            return super().__call__(request)
+
+    ledger = Flooded([entry(number) for number in range(150)])
+    rows = [row async for row in client_of(CannedApi(ledger), clock).ledger_entries()]
+
+    assert [row.reference for row in rows] == [f"topup:k{number}" for number in range(150)]
+
+
+async def test_a_ledger_whose_front_is_never_seen_again_is_an_error_and_not_a_guess(
+    clock: FrozenClock,
+) -> None:
+    """Each call meets twice as many new rows as the last, so whether some came in below stays open."""
+
+    class Endless(Ledger):
+        def __call__(self, request: httpx.Request) -> httpx.Response:
+            if self.pages:
+                came_in = 1 if len(self.pages) == 1 else 100 * 2 ** len(self.pages)
+                self.rows[:0] = [entry(5000)] * came_in
+            return super().__call__(request)
+
+    ledger = Endless([entry(number) for number in range(150)])
+    with pytest.raises(errors.LedgerMoving):
+        [row async for row in client_of(CannedApi(ledger), clock).ledger_entries()]
+    assert len(ledger.pages) < 20
+
+
 async def test_a_ledger_that_never_fits_together_is_an_error_and_not_a_wrong_sum(clock: FrozenClock) -> None:
     class Shuffled(Ledger):
         def __call__(self, request: httpx.Request) -> httpx.Response:
@@ -202,6 +238,23 @@ async def test_evidence_on_the_last_page_is_found(clock: FrozenClock) -> None:
 
     assert evidence.debit is not None
     assert evidence.refund is None
+
+
+async def test_claims_of_card_orders_are_known_by_the_card_they_name(clock: FrozenClock) -> None:
+    """A claim is a row of zero of no card, whose description is the card; what came before `since` costs nothing."""
+    claim = {"kind": "adjustment", "amount_usd": 0, "card_id": None}
+    rows = [
+        entry(1, **claim, description="c1", created_at=moment(10)),
+        entry(2, **claim, description=None, created_at=moment(20)),
+        entry(3, **claim | {"card_id": "c3"}, description="c3", created_at=moment(30)),
+        entry(4, **claim | {"kind": "fee"}, description="c4", created_at=moment(40)),
+        entry(5, **claim, description="c5", created_at=moment(700)),
+    ]
+    client = client_of(CannedApi(Ledger(rows)), clock)
+    since = datetime(2026, 3, 2, 8, 55, tzinfo=UTC)
+
+    assert list(await client.order_claims(since=since)) == ["c1"]
+    assert list(await client.order_claims()) == ["c1", "c5"]
 
 
 def card(number: int) -> dict[str, Any]:

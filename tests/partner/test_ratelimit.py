@@ -108,6 +108,28 @@ async def test_a_place_counts_from_when_it_is_used_and_is_free_when_given_back(c
     assert len(callers.turns) == 2
 
 
+async def test_a_place_of_a_minute_that_is_over_gives_nothing_back(clock: AlarmClock) -> None:
+    """What it counted as is forgotten: to give it back takes no other request out of the minute."""
+    limiter = RateLimiter(clock, per_minute=10)
+    early = await limiter.place(Lane.URGENT)
+    await clock.run(WINDOW_SECONDS)
+    await limiter.acquire(Lane.URGENT)
+
+    early.give_back()
+
+    assert limiter.left == 9
+
+
+async def test_a_place_is_given_back_where_its_block_ends_without_a_request(clock: AlarmClock) -> None:
+    limiter = RateLimiter(clock, per_minute=10)
+    with await limiter.place(Lane.URGENT) as used:
+        assert used.use()
+    with await limiter.place(Lane.URGENT) as unused:
+        assert limiter.left == 8
+
+    assert (limiter.left, unused.use(), used.use()) == (9, False, False)
+
+
 async def test_when_the_minute_is_used_up_money_goes_first_then_people(clock: AlarmClock) -> None:
     callers = Callers(RateLimiter(clock, per_minute=2), clock)
     callers.start(Lane.PEOPLE, 2)

@@ -225,3 +225,65 @@ async def test_without_the_others_each_goes_on_by_what_it_knows(both: Both) -> N
     await both.run(0)
 
     assert len(both.sent) == 109
+
+
+async def test_a_place_taken_ahead_for_money_is_no_reading_in_the_background(both: Both) -> None:
+    """The background has a smaller share of the minute, for which a question of its own is asked."""
+    for _ in range(2):  # whoever calls often takes some ahead
+        both.one.start(Lane.MONEY, 1)
+        await both.run(0)
+    ahead = len(both.one.limiter._spare)
+    asked = both.minute.asked
+
+    both.one.start(Lane.BACKGROUND, 1)
+    await both.run(0)
+    assert (len(both.one.sent), both.minute.asked) == (3, asked + 1)
+    assert len([spare for spare in both.one.limiter._spare if spare.lane is Lane.MONEY]) == ahead > 0
+
+    both.one.start(Lane.PEOPLE, 1)
+    await both.run(0)
+    assert (len(both.one.sent), both.minute.asked) == (4, asked + 1), "people may have it"
+
+
+async def test_what_could_not_be_passed_on_goes_with_the_next_question(both: Both) -> None:
+    both.one.start(Lane.PEOPLE, 1)
+    await both.run(0)
+    both.minute.is_away = True
+    both.one.limiter.observe(limit=120, remaining=0)
+    await both.run(1)
+    both.minute.is_away = False
+    both.other.start(Lane.PEOPLE, 1)
+    await both.run(1)
+    assert len(both.other.sent) == 1, "it knows nothing of it yet"
+
+    both.one.start(Lane.PEOPLE, 1)
+    await both.run(1)
+    both.other.start(Lane.PEOPLE, 1)
+    await both.run(1)
+
+    assert (len(both.one.sent), len(both.other.sent)) == (1, 1)
+
+
+async def test_a_process_that_ends_lets_arrive_what_it_passes_on(both: Both) -> None:
+    both.one.start(Lane.PEOPLE, 1)
+    await both.run(0)
+
+    both.one.limiter.observe(limit=120, remaining=0)
+    await both.one.limiter.aclose()
+
+    both.other.start(Lane.MONEY, 1)
+    await both.run(1)
+    assert both.other.sent == []
+
+
+async def test_an_answer_that_says_nothing_of_the_rate_changes_nothing(both: Both) -> None:
+    both.one.limiter.observe(limit=None, remaining=None)
+    both.one.limiter.observe(limit=None, remaining=119)
+    await both.run(0)
+    assert both.minute.asked == 0, "it goes with the next question, as there is enough left"
+
+    both.one.start(Lane.MONEY, 1)
+    both.other.start(Lane.MONEY, 120)
+    await both.run(0)
+
+    assert len(both.sent) == 107, "one of the 108 was used by somebody else"

@@ -37,7 +37,9 @@ async def held_in_line(world: World, request: Request, meanwhile: Callable[[], A
     """Execute it; while it waits for the rate budget, all its readings done, do `meanwhile`, then let it go on."""
     at(world, "execution.before_claim", lambda: world.limiter.block(MINUTE_S))
     going = asyncio.create_task(execution.execute(world.core, request.id))
-    await eventually("it waits for the rate budget", lambda: world.limiter.waiting > 0 or going.done())
+    await eventually(
+        "it waits for the rate budget", lambda: any(world.limiter._waiting.values()) or going.done()
+    )
     await meanwhile()
     await world.advance(MINUTE_S + 1)
     await going
@@ -255,7 +257,7 @@ async def test_between_the_claim_and_the_bytes_nothing_waits(world: World, kind:
     at(world, "execution.claimed", lambda: world.limiter.block(MINUTE_S))
 
     going = asyncio.create_task(execution.execute(world.core, request.id))
-    await eventually("it left or waits", lambda: world.limiter.waiting > 0 or going.done())
+    await eventually("it left or waits", lambda: any(world.limiter._waiting.values()) or going.done())
     left = changes(world)
     await world.advance(MINUTE_S + 1)
     await going

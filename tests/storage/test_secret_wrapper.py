@@ -33,6 +33,8 @@ def test_a_secret_does_not_go_into_json_or_a_pickle() -> None:
     for leave in (json.dumps, pickle.dumps):
         with pytest.raises(TypeError):
             leave(Secret(CANARY))
+    secret = Secret(CANARY)
+    assert copy.copy(secret) is secret, "what holds one may be copied"
     assert copy.deepcopy({"key": Secret(CANARY)})["key"].reveal() == CANARY
 
 

@@ -15,6 +15,7 @@ HOME = "T0HOME"
 MEMBER = Actor("U0ALICE", "Alice", team_id=HOME)
 #: What Slack says of an account -> the word for the audit and the sentence for the person; the first that fits is said.
 FLAGS: list[tuple[dict[str, Any], str, str]] = [
+    ({"is_gone": True}, "unknown_account", "Slack does not know this account, so it cannot use Countersign."),
     ({"deleted": True}, "deactivated", "This Slack account is deactivated, so it cannot use Countersign."),
     ({"is_bot": True}, "bot", "Bots and workflows cannot use Countersign: a person has to ask."),
     ({"is_restricted": True}, "guest", "Guests cannot use Countersign. Ask a full member of this workspace."),
@@ -54,7 +55,7 @@ def test_every_two_flags_refuse_together() -> None:
 
 
 def test_a_bot_and_a_guest_are_refused_before_it_is_known_which_workspace_this_is() -> None:
-    for flags, _, _ in FLAGS[:5]:
+    for flags, _, _ in FLAGS[:6]:
         assert is_full_member(replace(MEMBER, **flags), "") is False
 
 

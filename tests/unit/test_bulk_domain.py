@@ -81,6 +81,16 @@ def test_words_name_every_row_once() -> None:
     assert ending_text(unknown, Decimal(5), Decimal(9), failed_how="nothing moved").endswith(
         "5.00 USD of 9.00 USD moved at least."
     )
+    came_back = ending_text(
+        {State.SUCCEEDED: 1, State.FAILED: 2},
+        Decimal(5),
+        Decimal(9),
+        failed_how="nothing moved",
+        came_back={"R-A": Decimal(1), "R-B": Decimal("3.00")},
+    )
+    assert came_back.endswith(
+        "5.00 USD of 9.00 USD moved. 4.00 USD came back to the float after that (R-A, R-B): do not rely on the card."
+    )
     assert (
         progress_text({State.SUCCEEDED: 1, State.APPROVED: 2}, failed_how="not frozen")
         == "1 of 3 rows ended: 1 succeeded, 2 waiting."

@@ -1,6 +1,7 @@
 """Rows of the ledger in words: by kind, sign and reference, and as they are where they are not known."""
 
 from decimal import Decimal
+from itertools import product
 
 import pytest
 from hypothesis import given
@@ -24,6 +25,14 @@ KNOWN = Known({"01-key": "R-7K3M"}, {CARD: "ALICE ••4242"})
             None,
             "Funding taken back by your card provider on BASE",
         ),
+        (
+            "funding",
+            "-100",
+            "by hand",
+            None,
+            "Taken from the float by your card provider and booked as funding; no",
+        ),
+        ("funding", "100", "by hand", None, "Funding received"),
         ("fee", "-1", f"funding-BASE-{HASH}:fee", None, "Load fee of a funding"),
         ("fee", "1", f"funding-reversal-BASE-{HASH}:fee", None, "Load fee given back"),
         ("fee", "-3", f"card-fee:{CARD}:2026-03", None, "Monthly fee of ALICE ••4242 for 2026-03"),
@@ -55,6 +64,14 @@ def test_a_key_is_found_whole_and_with_what_follows_its_colon() -> None:
     assert ledger_text.key_in("topup:01-key:refund") == "01-key"
     assert ledger_text.key_in("funding-BASE-0xab") == ""
     assert ledger_text.key_in(None) == ""
+
+
+def test_a_reference_of_a_funding_says_which_whether_it_came_back_and_whether_it_is_its_fee() -> None:
+    for back, fee in product((False, True), (False, True)):
+        reference = f"funding-{'reversal-' * back}BASE-{HASH}{':fee' * fee}"
+        assert ledger_text.funding_in(reference) == ledger_text.FundingNamed(HASH, back, fee)
+    for no_funding in (None, "", "topup:01-key", f"funding-BASE-{HASH}x", f"xfunding-BASE-{HASH}"):
+        assert ledger_text.funding_in(no_funding) is None
 
 
 @given(st.text(max_size=40), st.decimals(-1000, 1000, places=2), st.text(max_size=80), st.text(max_size=40))

@@ -36,6 +36,28 @@ def test_it_is_read_after_the_card_and_written_back_the_same(
     assert split(found.typed) == ("", found)
 
 
+@pytest.mark.parametrize(
+    ("only", "words"),
+    [
+        (ALL, ""),
+        (PurchaseFilter("Shell"), "at “Shell”"),
+        (
+            PurchaseFilter("", (("above", Decimal(200)), ("at most", Decimal("1250.5"))), "refunded"),
+            "above 200.00 USD, at most 1,250.50 USD, refunded",
+        ),
+        (
+            PurchaseFilter("Shell", (("above", Decimal(200)),), "declined"),
+            "at “Shell”, above 200.00 USD, declined",
+        ),
+    ],
+)
+def test_it_is_said_in_words_and_as_nothing_where_everything_is_meant(
+    only: PurchaseFilter, words: str
+) -> None:
+    assert only.in_words == words
+    assert bool(only) is bool(words)
+
+
 def test_an_amount_with_too_many_decimals_is_refused() -> None:
     with pytest.raises(InvalidAmount):
         split("3018 above 20.005")

@@ -101,5 +101,5 @@ class TopUpEvidence:
 
     debit: LedgerEntry | None
     refund: LedgerEntry | None
-    rows: tuple[LedgerEntry, ...] = ()
-    mark: LedgerMark | None = None
+    rows: tuple[LedgerEntry, ...]
+    mark: LedgerMark

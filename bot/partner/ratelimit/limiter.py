@@ -70,11 +70,6 @@ class RateLimiter:
         """How many requests may go at once, those kept for emergencies included, as far as this process knows."""
         return self._budget.free(Lane.URGENT, self._clock.monotonic())
 
-    @property
-    def waiting(self) -> int:
-        """How many requests wait for their turn."""
-        return sum(self._waiting.values())
-
     async def acquire(self, lane: Lane) -> None:
         """Wait until one request of this lane may go out, and count it."""
         await self.place(lane)

@@ -35,7 +35,7 @@ from handlers.slack_api import SlackUnreachable, chart_upload, code_of, retry_af
 from handlers.views import Block, charts, passkeys, replies
 from handlers.views.requests import loading, trouble
 from storage.errors import FOR_EVERYBODY, EndOfLogLost, NotReadYet
-from storage.maintenance import is_out_of_use
+from storage.faults import is_out_of_use
 
 log = logging.getLogger("countersign.handlers")
 

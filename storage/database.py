@@ -13,7 +13,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from typing import Any
 from sqlalchemy import URL, make_url
 from sqlalchemy.exc import ArgumentError
 
-from storage.errors import BadDatabaseUrl, DatabaseInUse, DatabaseMissing, DatabaseUnreachable
+from storage.errors import BadDatabaseUrl, DatabaseInUse, DatabaseMissing, DatabaseUnreachable, DiskFull
 from storage.sqlite_log import NotCompared, belongs, remove_left, would_spoil
 
 # FULL: an intent must survive a power cut. secure_delete: purged personal details leave no bytes.
@@ -38,6 +38,7 @@ WRITER_CACHE_KIB, READER_CACHE_KIB = 12_288, 4_096
 BUSY_MS = 10_000
 # What a lock file says.
 _INODES = re.compile(rb"(?P<file>\d+) (?P<log>\d+) (?P<lock>\d+)(?: (?P<changed>\d+))?\n")
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 _KEEP = "Nothing that is only in that log is in the file, so keep it."
 # What SQLite or an unfinished copy has beside a file, or is: no database.
 _BESIDE = ("-journal", "-wal", "-shm", ".lock", ".part")
@@ -101,10 +102,13 @@ class Database:
         as_written = self.url.set(drivername=self.url.get_backend_name())
         return str(self.path) if self.path else as_written.render_as_string(hide_password=True)
 
-    def unwritable(self) -> str:
-        """Why the SQLite file or its folder cannot be written, with the fix; empty where they can, or are not there."""
+    def unwritable(self) -> DatabaseUnreachable | None:
+        """Why the SQLite file or its folder cannot be written, with the fix; None where they can, or are not there.
+
+        Not while this process has the file open: closing it here drops the locks that SQLite holds on it.
+        """
         if self.path is None or not self.path.parent.is_dir():
-            return ""
+            return None
         try:
             tempfile.TemporaryFile(dir=self.path.parent).close()
             if self.path.exists():
@@ -113,37 +117,38 @@ class Database:
             return self._why_unwritable(error)
         lock = lock_path(self.path)
         if lock.exists() and not os.access(lock, os.R_OK | os.W_OK):
-            return (
+            return DatabaseUnreachable(
                 f"{lock} cannot be written ({os.strerror(errno.EACCES)}). Give it to the user that Countersign runs as:"
                 " another user made it, by running a command on this database."
             )
-        return ""
+        return None
 
-    def log_of_another(self, *, is_locked: bool = False) -> str:
-        """That the log beside the SQLite file is of another file, with the fix; empty where it is not.
+    def log_of_another(self, *, is_locked: bool = False) -> DatabaseUnreachable | None:
+        """That the log beside the SQLite file is of another file, with the fix; None where it is not.
 
         SQLite would not notice, and mix the two. Known where Countersign was killed, and a file put in place after it.
         `is_locked`: whoever asks has the lock of the database, so no other process is at work on it.
         """
         if self.path is None:
-            return ""
+            return None
         log, lock = log_path(self.path), lock_path(self.path)
         with suppress(OSError):
             remove_left(self.path)
         try:
             if not log.stat().st_size:
-                return ""
+                return None
             other = self._why_of_another(self.path, log, lock, is_locked=is_locked)
         except NotCompared as error:
-            return self.unwritable() or (
+            kind = DiskFull if error.errno in _NO_ROOM else DatabaseUnreachable
+            return self.unwritable() or kind(
                 f"Whether the log {log} is of {self.path} cannot be seen ({error.strerror}), as the two do not say it."
                 f" Nothing was opened. {self.path.parent} needs room for a copy of both; free some and start."
             )
         except OSError:
-            return ""
+            return None
         if not other:
-            return ""
-        return (
+            return None
+        return DatabaseUnreachable(
             f"The log {log} is of another file than {self.path}, which was put in its place while Countersign ran or"
             " after it was killed. Nothing was opened, because SQLite would mix the two. If you put another database in"
             f" place, move {log} away, keep it, and start. {other}"
@@ -251,15 +256,15 @@ class Database:
             f" was started. Put the database back to {real}, beside its log, and start."
         )
 
-    def _why_unwritable(self, error: OSError) -> str:
+    def _why_unwritable(self, error: OSError) -> DatabaseUnreachable:
         if error.errno == errno.EROFS:
-            return (
+            return DatabaseUnreachable(
                 f"The database {self.path} is on a read-only file system. Mount it so that it can be written, or"
                 " correct COUNTERSIGN_DATABASE_URL."
             )
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            return f"The disk of the database {self.path} is full. Free some space there, and start again."
-        return (
+        if error.errno in _NO_ROOM:
+            return DiskFull(f"The disk of {self.path} is full. Free some space there.")
+        return DatabaseUnreachable(
             f"The database {self.path} and its folder cannot be written ({error.strerror}). Give them to the user that"
             " Countersign runs as, or correct COUNTERSIGN_DATABASE_URL."
         )
@@ -282,17 +287,16 @@ class Database:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             handle, fresh = tempfile.mkstemp(dir=self.path.parent, prefix=f".{self.path.name}.")
+            os.close(handle)
+            try:
+                with closing(sqlite3.connect(fresh)) as connection:
+                    connection.execute("PRAGMA journal_mode=WAL")
+                with suppress(FileExistsError):  # another starter was quicker, with the same file
+                    os.link(fresh, self.path)
+            finally:
+                os.unlink(fresh)
         except OSError as error:
-            raise DatabaseUnreachable(self._why_unwritable(error)) from None
-        os.close(handle)
-        try:
-            connection = sqlite3.connect(fresh)
-            connection.execute("PRAGMA journal_mode=WAL")
-            connection.close()
-            with suppress(FileExistsError):  # another starter was quicker, with the same file
-                os.link(fresh, self.path)
-        finally:
-            os.unlink(fresh)
+            raise self._why_unwritable(error) from None
 
 
 class RollingBack(sqlite3.Connection):

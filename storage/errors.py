@@ -3,7 +3,9 @@
 StorageError
 ├── BadDatabaseUrl     the setting is not an address we can use
 ├── DatabaseMissing    a command that only reads found no database
-├── DatabaseUnreachable  no answer, or a file that is no database
+├── DatabaseUnreachable  it cannot be used as it is: a wrong password, a file that is no database
+│   └── DatabaseAway   no answer, or not now: it is worth starting again
+│       └── DiskFull   no room where it is
 ├── DatabaseInUse      another process holds this SQLite file
 ├── SchemaBehind       the database needs `countersign migrate`
 ├── SchemaTooNew       the database was upgraded by a newer program
@@ -46,6 +48,16 @@ class DatabaseMissing(StorageError):
 
 class DatabaseUnreachable(StorageError):
     reason = "database_unreachable"
+
+
+class DatabaseAway(DatabaseUnreachable):
+    """It may be back by itself, or when somebody makes room or repairs a server: it is worth starting again."""
+
+    reason = "database_away"
+
+
+class DiskFull(DatabaseAway):
+    reason = "disk_full"
 
 
 class DatabaseInUse(StorageError):

@@ -13,17 +13,17 @@ import re
 import secrets
 import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from functools import cache
 from pathlib import Path
 
 from sqlalchemy import Connection, Engine, create_engine, event, insert, inspect, select, text
-from sqlalchemy.exc import DatabaseError
 from sqlalchemy.pool import NullPool
 
 from storage import instance, tables
 from storage.database import Database, connections_named, file_lock, set_pragmas
 from storage.errors import DatabaseInUse, DatabaseUnreachable, SchemaBehind, SchemaTooNew
+from storage.faults import named
 from storage.sqlite_log import mark_change
 
 _FOLDER = Path(__file__).parent / "migrations"
@@ -96,16 +96,16 @@ def _current(database: Database) -> str | None:
     """Look without a lock."""
     if not database.is_begun():
         return None
-    if why := database.log_of_another():
-        raise DatabaseUnreachable(why)
+    if fault := database.log_of_another():
+        raise fault
     engine = _engine(database)
     try:
-        with engine.connect() as connection:
+        with named(database), engine.connect() as connection:
             return _revision(connection)
-    except DatabaseError as error:
-        # Its text may hold the address with the password, so only our own sentence goes on.
-        why = database.unwritable() or _why_unreachable(database, str(error.orig))
-        raise DatabaseUnreachable(why) from None
+    except DatabaseUnreachable:
+        if fault := database.unwritable():
+            raise fault from None
+        raise
     finally:
         engine.dispose()
 
@@ -120,24 +120,13 @@ def _revision(connection: Connection) -> str | None:
     return found
 
 
-def _why_unreachable(database: Database, said: str) -> str:
-    """What is wrong and the fix. `said`: the words of SQLite or PostgreSQL, of which none go on."""
-    shown = database.shown
-    if "password" in said:
-        return (
-            f"PostgreSQL does not take the password for {shown}. Set PGPASSWORD to it; in COUNTERSIGN_DATABASE_URL its"
-            " special characters would have to be encoded."
-        )
-    if f'database "{database.url.database}" does not exist' in said:
-        return f"PostgreSQL has no database for {shown}. Make it with createdb, or correct COUNTERSIGN_DATABASE_URL."
-    if "malformed" in said:
-        return f"{shown} is damaged. Stop Countersign, keep the file, and restore the newest backup."
-    if "readonly" in said or "read-only" in said:
-        return f"The database {shown} cannot be written. Give it and its folder to the user that Countersign runs as."
-    return f"The database {shown} does not answer, or is not one. Check COUNTERSIGN_DATABASE_URL."
-
-
 def _migrate(database: Database, choose: Choose) -> str:
+    with named(database):
+        _bring_up(database, choose)
+    return newest()
+
+
+def _bring_up(database: Database, choose: Choose) -> None:
     database.create_file()
     if not _is_current(_current(database), database):
         engine = _engine(database, begin="BEGIN IMMEDIATE")
@@ -146,7 +135,6 @@ def _migrate(database: Database, choose: Choose) -> str:
             if not _is_current(found, database):
                 _upgrade(connection, database, found, choose)
         engine.dispose()
-    return newest()
 
 
 def _upgrade(connection: Connection, database: Database, found: str | None, choose: Choose) -> None:
@@ -192,16 +180,17 @@ def _run_scripts(connection: Connection, choose: Choose) -> None:
 
 
 def _copy(path: Path, revision: str) -> None:
-    """Keep the file as it is now beside itself: `<file>.before-upgrade-from-<revision>`."""
+    """Keep the file as it is now beside itself: `<file>.before-upgrade-from-<revision>`. All of it, or none."""
     target = path.with_name(f"{path.name}.before-upgrade-from-{revision}")
     target.unlink(missing_ok=True)
     os.close(os.open(target, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
-    source, copy = sqlite3.connect(path), sqlite3.connect(target)
     try:
-        source.backup(copy)
-    finally:
-        source.close()
-        copy.close()
+        with closing(sqlite3.connect(path)) as source, closing(sqlite3.connect(target)) as copy:
+            source.backup(copy)
+    except BaseException:
+        for end in ("", "-journal", "-wal", "-shm"):
+            target.with_name(f"{target.name}{end}").unlink(missing_ok=True)
+        raise
 
 
 @contextmanager

@@ -23,7 +23,8 @@ from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 from bot.domain.time import Clock
 from storage import instance, master_keys
 from storage.database import Database, FileLock, connections_named, process_name
-from storage.errors import DatabaseUnreachable, Unreadable
+from storage.errors import Unreadable
+from storage.faults import named
 from storage.log_record import on_record
 from storage.migrate import require_current
 from storage.operators import leases
@@ -60,6 +61,10 @@ _PROBE_WAITS_MS = 1000
 _STANDS_STILL_MS = 5000
 # Every process asks whether there is room on PostgreSQL's disk so often; each time leaves rows in its catalogue.
 _ROOM_LASTS_S = 20.0
+
+
+class _TakenBack(Exception):
+    """Ends a transaction that was only to be tried."""
 
 
 class Store:
@@ -131,35 +136,33 @@ class Store:
         database = Database.parse(url)
         database.require_file()
         await require_current(url)
-        if exclusive and (unwritable := database.unwritable()):
-            raise DatabaseUnreachable(unwritable)
+        if exclusive and (fault := database.unwritable()):
+            raise fault
         lock = FileLock(database.path) if database.path is not None and exclusive else None
-        file = None
-        if database.path is not None:
-            try:
-                file = OpenFile(database.path)
-            except SQLAlchemyError:
-                if lock is not None:
-                    lock.release()
-                raise
-            if lock is not None:
-                lock.note(*file.inodes, changed_ns=file.changed_ns)
-        writer, reader = engines(database) if engines else _engines(database, file)
-        prober = engines(database)[0] if engines else _prober(database, file)
-        store = cls(
-            database,
-            writer=writer,
-            reader=reader,
-            prober=prober,
-            vault=vault,
-            clock=clock,
-            lock=lock,
-            file=file,
-        )
+        file, store = None, None
         try:
-            await store._settle(exclusive, checks_canaries=checks_canaries)
+            with named(database):
+                if database.path is not None:
+                    file = OpenFile(database.path)
+                    if lock is not None:
+                        lock.note(*file.inodes, changed_ns=file.changed_ns)
+                writer, reader = engines(database) if engines else _engines(database, file)
+                store = cls(
+                    database,
+                    writer=writer,
+                    reader=reader,
+                    prober=engines(database)[0] if engines else _prober(database, file),
+                    vault=vault,
+                    clock=clock,
+                    lock=lock,
+                    file=file,
+                )
+                await store._settle(exclusive, checks_canaries=checks_canaries)
         except BaseException:
-            await store.close()
+            if store is not None:
+                await store.close()
+            elif lock is not None:
+                lock.release()
             raise
         return store
 
@@ -404,16 +407,24 @@ class Store:
         async with self.write_turn, self._writer.begin() as connection:
             await connection.run_sync(_optimize)
 
-    async def probe(self) -> None:
-        """Store a row as every change is stored, waiting a second for a lock at most; raise what is in the way."""
+    async def probe(self, *, leaves_nothing: bool = False) -> None:
+        """Store a row as every change is stored, waiting a second for a lock at most; raise what is in the way.
+
+        `leaves_nothing`: it is taken back.
+        """
         now = self._clock.monotonic()
         takes_room = now - self._had_room_at >= _ROOM_LASTS_S
-        async with self._prober.begin() as connection:
-            self.require_its_file()
-            tx = Tx(connection, vault=self.vault, now=self._clock.now(), writes=True, versions=self._versions)
-            if tx.is_postgres:
-                await tx.run(text(f"SET LOCAL lock_timeout = {_PROBE_WAITS_MS}"))
-            await instance.note_probe(tx, takes_room=takes_room)
+        with suppress(_TakenBack):
+            async with self._prober.begin() as connection:
+                self.require_its_file()
+                tx = Tx(
+                    connection, vault=self.vault, now=self._clock.now(), writes=True, versions=self._versions
+                )
+                if tx.is_postgres:
+                    await tx.run(text(f"SET LOCAL lock_timeout = {_PROBE_WAITS_MS}"))
+                await instance.note_probe(tx, takes_room=takes_room)
+                if leaves_nothing:
+                    raise _TakenBack
         if takes_room:
             self._had_room_at = now
 

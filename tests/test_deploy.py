@@ -23,6 +23,7 @@ from typer.main import get_command
 
 from bot import app, cli, details, entrances, passkey_page, web
 from bot.cli.serving import SHUTDOWN_S
+from bot.cli.terminal import ExitCode
 from bot.config import Settings
 from bot.domain import process_roles
 from tests.test_docs_pages import anchor, headings
@@ -386,7 +387,8 @@ def test_what_is_before_the_web_server_lets_through_what_the_outside_has_to_reac
     matchers = named.split()
 
     assert len(public_paths()) > 3
-    for path in public_paths():
+    # By which `countersign doctor` sees that the address leads to Countersign.
+    for path in public_paths() | {"/healthz"}:
         assert path in exact or path.startswith(prefixes), f"{path}: deploy/kubernetes/web.yaml"
         assert any(fnmatch(path, matcher) for matcher in matchers), f"{path}: docs/install.md"
     assert not [path for path in ("/readyz", "/metrics") if path in exact or path.startswith(prefixes)]
@@ -465,6 +467,37 @@ def test_systemd_lets_the_anchors_be_written_where_the_docs_put_them() -> None:
 
     # The minus: whoever keeps anchors elsewhere does not have the folder.
     assert f"-{Path(file).parent}" in writable.split()
+
+
+def test_systemd_starts_it_again_without_end_unless_it_cannot_be_run_as_it_is_set_up() -> None:
+    """A full disk, or a database that is away, may last longer than any number of tries."""
+    unit = (DEPLOY / "systemd" / "countersign.service").read_text()
+    settings = dict(re.findall(r"^(\w+)=(.*)$", unit, re.MULTILINE))
+
+    assert settings["StartLimitIntervalSec"] == "0"
+    assert settings["Restart"] == "on-failure"
+    for_good = {ExitCode.UNUSABLE, ExitCode.WRONG_MASTER_KEY}
+    assert {int(code) for code in settings["RestartPreventExitStatus"].split()} == for_good
+
+
+def _upgrades_with_compose() -> list[str]:
+    blocks = re.findall(r"```sh\n(.+?)```", (ROOT / "docs" / "install.md").read_text(), re.DOTALL)
+    return [block for block in blocks if "git pull" in block and "docker compose" in block]
+
+
+def test_an_upgrade_with_compose_stops_all_that_run_before_a_newer_version_starts() -> None:
+    """No older version works beside a newer one."""
+    of_one = yaml.safe_load((ROOT / "compose.yaml").read_text())["services"]
+    for services, block in zip((of_one, composed()["services"]), _upgrades_with_compose(), strict=True):
+        run = {
+            name
+            for name, one in services.items()
+            if one.get("image") == "countersign" and one.get("command", ["run"])[0] == "run"
+        }
+        before, _, after = block.partition(" up --detach")
+        assert set(before.partition(" stop ")[2].split("\n")[0].split()) == run
+        assert before.index(" build\n") < before.index(" stop ")
+        assert after
 
 
 def test_backups_older_than_the_days_to_keep_are_removed_and_nothing_else(tmp_path: Path) -> None:

@@ -246,11 +246,10 @@ def backup(file: Annotated[Path, typer.Argument(help="A new file; nothing is ove
 
     FILE is one SQLite file, whichever the database is. What is sealed in it stays sealed.
     """
-    import asyncio
-
     from bot.cli.backup import back_up
+    from bot.cli.serving import run_until_terminated
 
-    asyncio.run(back_up(file))
+    run_until_terminated(back_up(file))
 
 
 @app.command()

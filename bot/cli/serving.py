@@ -1,4 +1,4 @@
-"""Signals and clean shutdown, in one place for every command that keeps running.
+"""Signals and clean shutdown, in one place for every command that keeps running or has something to clear up.
 
 The first SIGINT or SIGTERM ends everything in the reverse order of its start; a second one ends it at once, as the help
 of `countersign run` says. Both are safe: what was under way goes on at the next start.
@@ -17,11 +17,34 @@ from bot.cli.terminal import ExitCode, Mistake
 
 # Below the ten seconds after which Docker and most supervisors send SIGKILL.
 SHUTDOWN_S = 9.5
+_TERMINATED = "SIGTERM"
 
 
 def run(work: Coroutine[Any, Any, None]) -> None:
     """Run `work` to its end in a fresh event loop."""
     asyncio.run(work)
+
+
+def run_until_terminated(work: Coroutine[Any, Any, None]) -> None:
+    """The same of a command that ends by itself: SIGTERM ends it as an error does, so that it leaves nothing
+    unfinished. A second one ends it at once."""
+    asyncio.run(_until_terminated(work))
+
+
+async def _until_terminated(work: Coroutine[Any, Any, None]) -> None:
+    loop, working = asyncio.get_running_loop(), asyncio.ensure_future(work)
+
+    def stop() -> None:
+        loop.remove_signal_handler(signal.SIGTERM)
+        working.cancel(_TERMINATED)
+
+    loop.add_signal_handler(signal.SIGTERM, stop)
+    try:
+        await working
+    except asyncio.CancelledError as ended:
+        if ended.args != (_TERMINATED,):
+            raise
+        raise Mistake("It was ended by SIGTERM before it was done.", ExitCode.NOT_WELL) from None
 
 
 async def until_signalled(start: Callable[[AsyncExitStack], Coroutine[Any, Any, None]]) -> None:

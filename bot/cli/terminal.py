@@ -131,20 +131,21 @@ def _of_database(error: Exception) -> tuple[list[str], ExitCode] | None:
     """Where the database does not do a statement for a reason outside Countersign. What is damaged stays so, and a
     service that is started again finds it so; anything else may pass."""
     from storage.errors import DatabaseFault
-    from storage.maintenance import explained, is_damage, is_out_of_use
+    from storage.faults import explained, is_damage, is_out_of_use
 
     if not isinstance(error, DatabaseFault) or not is_out_of_use(error):
         return None
     from bot.cli.environment import settings
     from storage.database import Database
 
-    sentence = explained(error).format(shown=Database.parse(settings().database_url).shown)
+    sentence = explained(error, Database.parse(settings().database_url))
     return [sentence], ExitCode.UNUSABLE if is_damage(error) else ExitCode.NOT_WELL
 
 
 def _code_of(error: Exception) -> ExitCode:
-    from storage.errors import StorageError, WrongMasterKey
+    from storage.errors import DatabaseAway, StorageError, WrongMasterKey
 
     if isinstance(error, WrongMasterKey):
         return ExitCode.WRONG_MASTER_KEY
-    return ExitCode.UNUSABLE if isinstance(error, StorageError) else ExitCode.NOT_WELL
+    is_lasting = isinstance(error, StorageError) and not isinstance(error, DatabaseAway)
+    return ExitCode.UNUSABLE if is_lasting else ExitCode.NOT_WELL

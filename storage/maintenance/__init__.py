@@ -2,25 +2,14 @@
 
 from storage.maintenance.copies import Copied, CopyRefused, back_up, put_back
 from storage.maintenance.figures import Figures, figures
-from storage.maintenance.write_probe import (
-    explained,
-    is_damage,
-    is_out_of_use,
-    lacks_room,
-    misplaced,
-    why_not_written,
-)
+from storage.maintenance.write_probe import misplaced, why_not_written
 
 __all__ = [
     "Copied",
     "CopyRefused",
     "Figures",
     "back_up",
-    "explained",
     "figures",
-    "is_damage",
-    "is_out_of_use",
-    "lacks_room",
     "misplaced",
     "put_back",
     "why_not_written",

@@ -11,6 +11,7 @@ import asyncio
 import fcntl
 import glob
 import os
+import re
 import secrets
 import sqlite3
 import stat
@@ -28,8 +29,8 @@ from sqlalchemy.pool import NullPool
 from bot.domain.time import Clock
 from storage import audit, tables
 from storage.database import Database, file_lock, lock_path, url_of
-from storage.errors import DatabaseUnreachable, SchemaTooNew, StorageError
-from storage.maintenance.write_probe import explained
+from storage.errors import DatabaseUnreachable, DiskFull, StorageError
+from storage.faults import fault_of, named
 from storage.migrate import migrate, require_current
 from storage.operators import safe_mode
 from storage.store import Store
@@ -45,6 +46,7 @@ _DATABASE_DAMAGED = (
 _ALONE = text("SELECT pg_advisory_lock(1919251319)")
 # Of names that belong to a database.
 _BESIDE = ("-journal", "-wal", "-shm", ".lock", ".anchors")
+_UNFINISHED = re.compile(r"\..+\.[0-9a-f]{8}\.part")
 # In the name of what a restore replaced; with its log it is whole.
 _REPLACED = ".before-restore-"
 _DAMAGED = "{copy} is damaged ({fault}). Take another backup, or use an older one."
@@ -82,10 +84,10 @@ async def back_up(url: str, target: Path, *, vault: Vault, clock: Clock) -> Copi
     _require_free(target)
     database.require_file()
     await require_current(url)
-    _remove_left(target.parent, f".{target.name}.*.part")
-    unfinished = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
+    _remove_left(target.parent)
+    unfinished = _unfinished(target.parent, target.name)
     try:
-        with _made(unfinished):
+        with _made(unfinished), _as_known(unfinished, target):
             if database.path is None:
                 await migrate(url_of(unfinished))
                 await asyncio.to_thread(_copy_rows, database, Database.parse(url_of(unfinished)))
@@ -149,12 +151,12 @@ async def put_back(url: str, copy: Path, *, vault: Vault, clock: Clock) -> tuple
         raise CopyRefused(why)
     try:
         folder = _folder_for_work(copy, database)
-        _remove_left(folder, ".restore.*.part")
+        _remove_left(folder)
         for lock in folder.glob(".restore.*.part.lock"):
             if not lock.with_suffix("").exists():
                 lock.unlink(missing_ok=True)
-        work = folder / f".restore.{secrets.token_hex(4)}.part"
-        with _made(work):
+        work = _unfinished(folder, "restore")
+        with _made(work), _as_known(work, copy):
             return await _put_in_place(url, copy, work, vault, clock)
     except OSError as error:
         raise CopyRefused(f"The backup cannot be put in place ({error.strerror}).") from None
@@ -168,8 +170,6 @@ async def _put_in_place(
         await asyncio.to_thread(_copy_file, copy, work)
         try:
             await migrate(url_of(work))
-        except SchemaTooNew as error:
-            raise SchemaTooNew(str(error).replace(str(work), str(copy))) from None
         except SQLAlchemyError:
             raise CopyRefused(_NO_BACKUP.format(copy=copy)) from None
         found = await check(work, vault=vault, clock=clock, shown=str(copy))
@@ -204,8 +204,9 @@ def _was_in_use(copy: Path) -> bool:
     with closing(_to_read(copy)) as connection:
         try:
             return all(connection.execute(one).fetchone() is not None for one in asked)
-        except sqlite3.OperationalError:  # there is no such table
-            return False
+        except sqlite3.OperationalError as error:
+            _raise_where_full(error, copy)
+            return False  # there is no such table
 
 
 def _require_free(target: Path) -> None:
@@ -277,11 +278,9 @@ def _fill_alone(target: Database, copy: Path) -> None:
     """One restore after the other: whoever comes later sees that it is not empty any more."""
     engine = create_engine(target.url, poolclass=NullPool, isolation_level="AUTOCOMMIT")
     try:
-        with engine.connect() as alone:
+        with named(target), engine.connect() as alone:
             alone.execute(_ALONE)  # until this connection ends
             _fill_empty(target, copy)
-    except SQLAlchemyError as error:
-        raise DatabaseUnreachable(explained(error).format(shown=target.shown)) from None
     finally:
         engine.dispose()
 
@@ -303,12 +302,20 @@ def _copy_file(source: Path, target: Path) -> None:
         try:
             old.backup(new)
         except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_FULL:
-                raise CopyRefused(_NO_ROOM.format(folder=target.parent)) from None
+            # It does not say of which of the two it is.
+            _raise_where_full(error, target, source)
             raise DatabaseUnreachable(f"The database {source} cannot be read ({error}).") from None
         except sqlite3.DatabaseError as error:
             raise CopyRefused(_DATABASE_DAMAGED.format(shown=source, fault=error)) from None
     _as_one_file(target)
+
+
+def _raise_where_full(error: sqlite3.OperationalError, *files: Path) -> None:
+    """Raise `DiskFull` for the first of them whose disk lacks the room that SQLite needs beside it, also to read."""
+    for file in files:
+        fault = fault_of(error, Database.parse(url_of(file)))
+        if isinstance(fault, DiskFull):
+            raise fault from None
 
 
 def _to_read(path: Path) -> sqlite3.Connection:
@@ -319,7 +326,8 @@ def _to_read(path: Path) -> sqlite3.Connection:
 def _as_one_file(path: Path) -> None:
     """Without a log beside it, which SQLite would have to make to read it: that fails on a disk that can only be
     read."""
-    with closing(sqlite3.connect(path)) as connection:
+    # Not made where it was taken away meanwhile, as the command was ended.
+    with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=rw", uri=True)) as connection:
         connection.execute("PRAGMA journal_mode=DELETE")
 
 
@@ -328,6 +336,7 @@ def _damage(path: Path) -> str:
         with closing(_to_read(path)) as connection:
             (found,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
     except sqlite3.OperationalError as error:
+        _raise_where_full(error, path)
         raise CopyRefused(f"{path} cannot be read ({error}).") from None
     except sqlite3.DatabaseError:
         return "it isn't a database"
@@ -337,8 +346,10 @@ def _damage(path: Path) -> str:
 def _replace(path: Path, work: Path) -> Path | None:
     """Under the lock of the database, so that no process works on it. The old file is kept under another name."""
     with file_lock(path):
-        if why := Database.parse(url_of(path)).log_of_another(is_locked=True):
-            raise CopyRefused(why)  # folded in, it would spoil this file, and what is in it would be lost
+        if fault := Database.parse(url_of(path)).log_of_another(is_locked=True):
+            raise CopyRefused(
+                str(fault)
+            )  # folded in, it would spoil this file, and what is in it would be lost
         _forget_second_names(path)
         kept = path.with_name(f"{path.name}{_REPLACED}{secrets.token_hex(3)}")
         # One that cannot be read keeps its log: whoever looks into it later needs both.
@@ -442,9 +453,9 @@ def _copy_rows(source: Database, target: Database) -> None:
         for table in sorted(tables.metadata.sorted_tables, key=lambda one: one is tables.card_count):
             if table in _MADE_WITH_THE_SCHEMA:
                 new.execute(table.delete())
-            rows = old.execution_options(yield_per=_PIECE).execute(select(table))
-            for piece in rows.mappings().partitions(_PIECE):
-                new.execute(insert(table), [dict(row) for row in piece])
+            with old.execution_options(yield_per=_PIECE).execute(select(table)) as rows:
+                for piece in rows.mappings().partitions(_PIECE):
+                    new.execute(insert(table), [dict(row) for row in piece])
         if target.path is None:
             _move_sequences(new)
 
@@ -469,20 +480,31 @@ def _connected(database: Database) -> Iterator[Connection]:
     options = {"isolation_level": "REPEATABLE READ"} if database.path is None else {}
     engine = create_engine(database.url, poolclass=NullPool, **options)
     try:
-        with engine.begin() as connection:
+        with named(database), engine.begin() as connection:
             yield connection
-    except SQLAlchemyError as error:
-        raise DatabaseUnreachable(explained(error).format(shown=database.shown)) from None
     finally:
         engine.dispose()
 
 
 @contextmanager
+def _as_known(unfinished: Path, known: Path) -> Iterator[None]:
+    """What goes wrong with an unfinished copy is said of its folder, or of the file by which people know it."""
+    try:
+        with named(Database.parse(url_of(unfinished))):
+            yield
+    except StorageError as error:
+        if str(unfinished) not in str(error):
+            raise
+        if isinstance(error, DiskFull):
+            raise CopyRefused(_NO_ROOM.format(folder=unfinished.parent)) from None
+        raise type(error)(str(error).replace(str(unfinished), str(known))) from None
+
+
+@contextmanager
 def _made(path: Path) -> Iterator[None]:
     """A new file for this user alone, which is gone at the end unless it was renamed."""
-    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+    handle = _locked(path)
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX)  # for as long as it is worked on
         yield
     finally:
         _remove(path)
@@ -494,9 +516,26 @@ def _remove(path: Path) -> None:
         path.with_name(path.name + end).unlink(missing_ok=True)
 
 
-def _remove_left(folder: Path, pattern: str) -> None:
-    """What a process that was killed has left unfinished. One that is worked on is locked."""
-    for path in folder.glob(pattern):
+def _unfinished(folder: Path, name: str) -> Path:
+    return folder / f".{name}.{secrets.token_hex(4)}.part"
+
+
+def _locked(path: Path) -> int:
+    """Make the file and lock it for as long as it is worked on; returns its handle."""
+    while True:
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        if os.fstat(handle).st_nlink:
+            return handle
+        os.close(handle)  # before it was locked, another process took it for one that was left
+
+
+def _remove_left(folder: Path) -> None:
+    """What processes that were killed have left unfinished in this folder, whatever it was to be: each night's backup
+    has another name. One that is worked on is locked."""
+    for path in folder.glob(".*.part"):
+        if not _UNFINISHED.fullmatch(path.name):
+            continue
         with suppress(OSError):
             handle = os.open(path, os.O_RDWR)
             try:

@@ -25,6 +25,8 @@ _OF_THE_MACHINE = {
     errors.BadDatabaseUrl,
     errors.DatabaseMissing,
     errors.DatabaseUnreachable,
+    errors.DatabaseAway,
+    errors.DiskFull,
     errors.DatabaseInUse,
     errors.SchemaBehind,
     errors.SchemaTooNew,

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import os
 import sqlite3
 import stat
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 from storage.operators import safe_mode
 from tests.integration.surroundings import ROOT, Surroundings
+from tests.support.waiting import eventually
 
 
 def countersign(around: Surroundings, *words: str) -> subprocess.CompletedProcess[str]:
@@ -61,6 +64,30 @@ async def test_a_backup_is_taken_beside_a_running_bot_and_put_back_in_safe_mode(
             assert await safe_mode.current(tx) is not None
     finally:
         await running.stop()
+
+
+async def test_sigterm_ends_a_backup_as_an_error_does(around: Surroundings, tmp_path: Path) -> None:
+    """As at the end of the machine: nothing unfinished is left."""
+    running = await around.start()
+    await running.stop()
+    with closing(sqlite3.connect(around.database)) as database:
+        database.execute("CREATE TABLE large (content BLOB)")
+        database.executemany("INSERT INTO large VALUES (zeroblob(1000000))", [()] * 30)
+        database.commit()
+    before = set(os.listdir(tmp_path))
+    env = {**os.environ, **around.env, "PYTHONPATH": str(ROOT)}
+    backup = [sys.executable, "-m", "bot", "backup", str(tmp_path / "copy.db")]
+    copying = await asyncio.create_subprocess_exec(*backup, env=env, stderr=subprocess.PIPE)
+
+    async def is_under_way() -> bool:
+        return any(".part" in name for name in os.listdir(tmp_path))
+
+    await eventually("the copy is begun", is_under_way, within_s=60, every_s=0.01)
+    copying.terminate()
+    _, said = await copying.communicate()
+
+    assert (copying.returncode, said) == (1, b"It was ended by SIGTERM before it was done.\n")
+    assert set(os.listdir(tmp_path)) - before <= {"bot.db-wal", "bot.db-shm"}
 
 
 def test_a_backup_of_a_database_that_is_not_there_is_refused_in_a_sentence(tmp_path: Path) -> None:

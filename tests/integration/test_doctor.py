@@ -9,7 +9,7 @@ import socket
 import sqlite3
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -27,6 +27,7 @@ from sandbox.partner.server import serve as serve_partner
 from sandbox.slack import Running as Slack
 from sandbox.slack import serve as serve_slack
 from tests.support.databases import damage, migrated_file
+from tests.support.disks import fill
 
 pytestmark = pytest.mark.by_turns(4)
 
@@ -555,6 +556,36 @@ def for_reading_only(path: Path) -> None:
     """Let nobody write this folder, or what is in it."""
     for one in (path, *path.rglob("*")):
         one.chmod(0o555 if one.is_dir() else 0o444)
+
+
+def dumped(database: Path) -> list[str]:
+    with closing(sqlite3.connect(database)) as connection:
+        return list(connection.iterdump())
+
+
+async def test_a_database_in_which_nothing_can_be_stored_now_is_wrong_and_is_left_as_it_is(
+    patient: Patient, small_disk: Path
+) -> None:
+    """Each time with the words of /readyz."""
+    database = patient.move_to(small_disk)
+    before = dumped(database)
+
+    fill(small_disk / "filler")
+    os.truncate(small_disk / "filler", (small_disk / "filler").stat().st_size - 200_000)
+    (full,) = (await patient.findings())["wrong"]
+    assert f"The disk of {database} is full" in full
+    (small_disk / "filler").unlink()
+
+    with closing(sqlite3.connect(database)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        (locked,) = (await patient.findings())["wrong"]
+        other.rollback()
+    assert "Another process holds the write lock" in locked
+
+    found = await patient.findings()
+    assert found["wrong"] == []
+    assert "The database can be written, and its disk has room." in found["well"]
+    assert dumped(database) == before
 
 
 @pytest.mark.walk("what")

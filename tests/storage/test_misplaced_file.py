@@ -24,7 +24,8 @@ from storage.database import Database, url_of
 from storage.errors import DatabaseMissing, DatabaseUnreachable
 from storage.events import Ingest
 from storage.events.ingest import Arrival
-from storage.maintenance import CopyRefused, is_out_of_use, put_back, why_not_written
+from storage.faults import is_out_of_use
+from storage.maintenance import CopyRefused, put_back, why_not_written
 from storage.migrate import migrate
 from storage.store import Store
 from tests.storage.conftest import Opener

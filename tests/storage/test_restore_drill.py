@@ -10,6 +10,7 @@ import errno
 import fcntl
 import os
 import sqlite3
+import stat
 from collections.abc import AsyncIterator
 from contextlib import closing, suppress
 from datetime import timedelta
@@ -436,6 +437,52 @@ async def test_of_two_backups_to_one_name_at_once_one_is_refused_and_none_is_rep
     assert isinstance(first, copies.Copied)
     assert all(isinstance(one, CopyRefused) and "never overwritten" in str(one) for one in refused)
     assert [name for name in os.listdir(tmp_path) if "today" in name] == ["today.db"]
+
+
+def left_by_a_kill(folder: Path, name: str) -> list[Path]:
+    """As SIGKILL leaves an unfinished copy, with what SQLite has beside it."""
+    made = folder / f".{name}.{'5eed' * 2}.part"
+    files = [made, made.with_name(f"{made.name}-journal"), made.with_name(f"{made.name}-wal")]
+    for file in files:
+        file.write_bytes(b"SQLite format 3\0")
+    return files
+
+
+async def test_what_a_killed_backup_left_is_removed_by_the_next_one_whatever_its_name(tmp_path: Path) -> None:
+    """The names of a nightly one have the date. What is worked on, and what is of others, stays."""
+    path, _ = await a_database_and_its_backup(tmp_path)
+    left = [*left_by_a_kill(tmp_path, "2026-03-01-0215.db"), *left_by_a_kill(tmp_path, "restore")]
+    (in_work, *_), others = left_by_a_kill(tmp_path, "2026-03-02-0215.db"), tmp_path / ".letter.part"
+    others.write_bytes(b"of somebody")
+    handle = os.open(in_work, os.O_RDWR)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        await back_up(url_of(path), tmp_path / "2026-03-03-0215.db", vault=VAULT, clock=SystemClock())
+    finally:
+        os.close(handle)
+    there = os.listdir(tmp_path)
+    assert [one.name for one in left if one.name in there] == []
+    assert {in_work.name, others.name, "2026-03-03-0215.db"} <= set(there)
+
+
+def test_an_unfinished_copy_that_another_process_swept_before_it_was_locked_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else it would be written without a lock, for others to read."""
+    real, unfinished = fcntl.flock, tmp_path / ".copy.db.5eed5eed.part"
+    sweeps = [None, None]
+
+    def flock(handle: int, how: int) -> None:
+        if sweeps:
+            sweeps.pop()
+            unfinished.unlink()
+        real(handle, how)
+
+    monkeypatch.setattr(fcntl, "flock", flock)
+    with copies._made(unfinished):
+        assert not sweeps
+        assert stat.S_IMODE(unfinished.stat().st_mode) == 0o600
+    assert not unfinished.exists()
 
 
 def _no_links(_old: object, _new: object) -> None:

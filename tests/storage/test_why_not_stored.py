@@ -11,9 +11,10 @@ import pytest
 from sqlalchemy.exc import DBAPIError, IntegrityError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as NoFreeConnection
 
+from storage import faults
 from storage.database import Database
+from storage.faults import in_words
 from storage.maintenance import write_probe
-from storage.migrate import _why_unreachable
 from storage.protection import unreadable_rows
 from storage.store import Store
 from storage.tables import metadata
@@ -53,7 +54,7 @@ OUT_OF_USE: dict[str, tuple[BaseException, bool]] = {
 def test_a_database_is_out_of_use_by_errors_of_its_own_and_by_none_of_ours(
     error: BaseException, *, is_so: bool
 ) -> None:
-    assert write_probe.is_out_of_use(error) is is_so
+    assert faults.is_out_of_use(error) is is_so
 
 
 @pytest.mark.parametrize(
@@ -68,7 +69,7 @@ def test_a_database_is_out_of_use_by_errors_of_its_own_and_by_none_of_ours(
     ],
 )
 def test_only_what_sqlite_calls_damaged_is_damage(error: BaseException, *, is_so: bool) -> None:
-    assert write_probe.is_damage(error) is is_so
+    assert faults.is_damage(error) is is_so
 
 
 @pytest.mark.parametrize(
@@ -91,20 +92,24 @@ def test_only_what_sqlite_calls_damaged_is_damage(error: BaseException, *, is_so
 def test_what_is_in_the_way_is_said_by_its_code_and_never_in_words_of_the_database(
     error: DBAPIError, says: str
 ) -> None:
-    said = write_probe.explained(cast(Any, error)).format(shown="state.db")
+    is_of_sqlite = isinstance(error.orig, sqlite3.Error)
+    database = Database.parse(
+        "sqlite:///gone/state.db" if is_of_sqlite else "postgresql://db.example.com/state"
+    )
+    said = faults.explained(error, database)
     assert says in said
     assert "SELECT" not in said
 
 
 def a_store(database: Database, probe: Any = None) -> Any:
-    async def nothing() -> None:
+    async def nothing(*, leaves_nothing: bool) -> None:
         return None
 
     return SimpleNamespace(database=database, probe=probe or nothing, misplaced=lambda: None)
 
 
 def raising(error: BaseException) -> Any:
-    async def probe() -> None:
+    async def probe(*, leaves_nothing: bool) -> None:
         raise error
 
     return probe
@@ -128,17 +133,17 @@ async def test_a_row_that_cannot_be_stored_is_explained(error: BaseException, sa
 def test_a_disk_with_little_room_is_said_and_a_folder_that_is_gone_as_well(
     tmp_path: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    file = a_store(Database.parse(f"sqlite:///{tmp_path / 'state.db'}"))
-    gone = a_store(Database.parse(f"sqlite:///{tmp_path / 'gone' / 'state.db'}"))
-    assert write_probe.lacks_room(file) == ""
-    assert "cannot be opened any more" in write_probe.lacks_room(gone)
+    file = Database.parse(f"sqlite:///{tmp_path / 'state.db'}")
+    gone = Database.parse(f"sqlite:///{tmp_path / 'gone' / 'state.db'}")
+    assert faults.lacks_room(file) == ""
+    assert "cannot be opened" in faults.lacks_room(gone)
     for free, is_low in (
-        (write_probe.LOW_ON_SPACE_BYTES, False),
-        (write_probe.LOW_ON_SPACE_BYTES - 1024, True),
+        (in_words.LOW_ON_SPACE_BYTES, False),
+        (in_words.LOW_ON_SPACE_BYTES - 1024, True),
     ):
         found = SimpleNamespace(f_bavail=free // 1024, f_frsize=1024)
         monkeypatch.setattr(os, "statvfs", lambda _, found=found: found)
-        assert ("is full" in write_probe.lacks_room(file)) is is_low
+        assert ("is full" in faults.lacks_room(file)) is is_low
 
 
 @pytest.mark.parametrize(
@@ -146,14 +151,12 @@ def test_a_disk_with_little_room_is_said_and_a_folder_that_is_gone_as_well(
     [
         ('FATAL: password authentication failed for user "me"', "Set PGPASSWORD"),
         ('FATAL: database "state" does not exist', "createdb"),
-        ("database disk image is malformed", "is damaged"),
-        ("attempt to write a readonly database", "cannot be written"),
-        ("cannot execute UPDATE in a read-only transaction", "cannot be written"),
         ("connection refused", "does not answer"),
     ],
 )
-def test_why_a_database_cannot_be_migrated_is_said_with_what_to_do(said: str, says: str) -> None:
-    assert says in _why_unreachable(Database.parse("postgresql://me@db.example.com/state"), said)
+def test_why_a_server_lets_nobody_in_is_said_with_what_to_do(said: str, says: str) -> None:
+    error = OperationalError("SELECT 1", {}, Exception(said))
+    assert says in faults.explained(error, Database.parse("postgresql://me@db.example.com/state"))
 
 
 async def test_what_the_database_runs_on_is_named_and_sqlite_is_never_too_old(sqlite_store: Store) -> None:

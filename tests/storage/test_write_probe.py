@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections.abc import Awaitable, Callable
+from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -17,21 +18,59 @@ from sqlalchemy.exc import OperationalError, ProgrammingError
 from bot.domain.time import SystemClock
 from storage import audit
 from storage import store as store_module
+from storage.database import Database, url_of
 from storage.errors import DatabaseUnreachable
+from storage.faults import explained
 from storage.maintenance import back_up, why_not_written
-from storage.maintenance.write_probe import explained
 from storage.migrate import migrate
 from storage.store import Store
 from tests.storage.conftest import Opener
 from tests.storage.restores import VAULT
-from tests.support.databases import PostgresDatabases, SqliteFiles
-from tests.support.disks import a_small_disk, fill, mount, unmount
+from tests.support.databases import Databases, PostgresDatabases, SqliteFiles, content_of, migrated_file
+from tests.support.disks import a_small_disk, fill, immutable, mount, unmount
 from tests.support.own_postgres import Server, installed
 
 
 async def test_nothing_is_said_of_a_database_that_can_be_written(store: Store) -> None:
     assert await why_not_written(store) == ""
     assert await why_not_written(store) == "", "the same row is written again"
+
+
+def everything_in(url: str) -> object:
+    path = Database.parse(url).path
+    if path is None:
+        return content_of(url)
+    with closing(sqlite3.connect(path)) as file:
+        return list(file.iterdump())
+
+
+async def test_what_was_stored_to_see_that_it_can_be_is_taken_back_where_nothing_may_change(
+    databases: Databases, open_store: Opener
+) -> None:
+    url = databases.migrated()
+    store = await open_store(url, exclusive=False)
+    before = everything_in(url)
+    assert await why_not_written(store, leaves_nothing=True) == ""
+    assert everything_in(url) == before
+    assert await why_not_written(store) == ""
+    assert everything_in(url) != before
+    await store.close()
+    databases.drop(url)
+
+
+async def test_a_file_that_may_not_be_written_is_not_called_a_disk_that_reports_errors(
+    tmp_path: Path, open_store: Opener
+) -> None:
+    """SQLite calls it that where somebody made it immutable while it was open."""
+    path = tmp_path / "bot.db"
+    await migrated_file(path)
+    store = await open_store(url_of(path))
+    assert await why_not_written(store) == ""
+    with immutable(path, path.with_name(f"{path.name}-wal")):
+        said = await why_not_written(store)
+    assert "cannot be written, though the disk is well" in said
+    assert "lsattr" in said
+    assert await why_not_written(store) == ""
 
 
 async def test_a_lock_that_another_process_holds_is_named_on_sqlite(
@@ -114,7 +153,7 @@ async def test_a_standby_that_is_read_only_is_named(
     postgres_databases.drop(url)
 
 
-async def test_a_database_server_that_is_gone_is_named(
+async def test_a_database_that_was_dropped_is_named(
     postgres_databases: PostgresDatabases, open_store: Opener
 ) -> None:
     url = postgres_databases.migrated()
@@ -123,8 +162,7 @@ async def test_a_database_server_that_is_gone_is_named(
 
     said = await why_not_written(store)
 
-    assert "does not answer" in said
-    assert "://" in said
+    assert "has no database for postgresql://" in said
 
 
 async def test_a_full_disk_is_named_and_over_once_there_is_room(
@@ -202,14 +240,15 @@ async def test_every_version_of_postgresql_that_is_here_is_ready_and_takes_a_cop
 
 def test_an_error_that_nobody_knows_is_not_called_a_server_that_does_not_answer() -> None:
     """By its SQLSTATE: whether the server is away is known of few of them alone."""
+    database = Database.parse("postgresql://db/x")
     for state in ("42601", "42P01", "23505", "22001", "0A000", "XX000"):
         error = ProgrammingError("INSERT", {}, psycopg.errors.lookup(state)())
-        said = explained(error).format(shown="postgresql://db/x")
+        said = explained(error, database)
         assert "does not answer" not in said
         assert state in said
     for state in ("08006", "57P01"):
         away = OperationalError("INSERT", {}, psycopg.errors.lookup(state)())
-        assert "does not answer" in explained(away)
+        assert "does not answer" in explained(away, database)
 
 
 async def test_a_server_that_is_too_old_is_named_with_what_to_do(

@@ -26,6 +26,17 @@ def fill(path: Path) -> None:
 
 
 @contextmanager
+def immutable(*files: Path) -> Iterator[None]:
+    """Nobody may write them, root neither. Skips where files cannot be made so."""
+    if subprocess.run(["chattr", "+i", *files], capture_output=True, check=False).returncode:
+        pytest.skip("full and read-only disks: no file can be made immutable here")
+    try:
+        yield
+    finally:
+        subprocess.run(["chattr", "-i", *files], check=True)
+
+
+@contextmanager
 def a_small_disk(megabytes: int = 6) -> Iterator[Path]:
     """Skips where this user may not mount a file system."""
     # Not in a folder of pytest's: one that is left over by a killed test could not be cleaned up there.

@@ -24,19 +24,26 @@ async def opened(settings: Settings, stack: AsyncExitStack) -> tuple[list[Findin
     """Its findings, and the store, which the stack closes; None where it does not open."""
     from bot.cli.environment import open_store
     from storage.database import Database
+    from storage.maintenance import why_not_written
 
     try:
         if unwritable := Database.parse(settings.database_url).unwritable():
-            return [wrong("database_folder", unwritable)], None
+            return [wrong("database_folder", str(unwritable))], None
         store = await stack.enter_async_context(open_store(beside_the_bot=True))
         report, rows = await _rows(store)
         server, too_old = await store.server(), await store.too_old()
+        unwritten = await why_not_written(store, leaves_nothing=True)
     except Exception as error:  # noqa: BLE001  reported in a sentence, or raised again where it is our own fault
         return of_error("database", error), None
     if too_old:
         return [wrong("database", too_old), _audit_chain(report), *rows, await messages(store)], store
     fits = f"The database is at this version, on {server}, and the master key fits it."
-    return [well("database", fits), _audit_chain(report), *rows, await messages(store)], store
+    can_be_written = (
+        wrong("database_written", unwritten)
+        if unwritten
+        else well("database_written", "The database can be written, and its disk has room.")
+    )
+    return [well("database", fits), can_be_written, _audit_chain(report), *rows, await messages(store)], store
 
 
 async def _rows(store: Store) -> tuple[Report, list[Finding]]:

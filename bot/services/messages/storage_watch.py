@@ -17,7 +17,8 @@ from bot.services import audit_anchors
 from bot.services.alerts import called
 from bot.services.core import Core
 from bot.services.messages import mentions
-from storage.maintenance import lacks_room, misplaced, why_not_written
+from storage.faults import lacks_room
+from storage.maintenance import misplaced, why_not_written
 
 log = logging.getLogger("countersign.storage")
 
@@ -58,7 +59,7 @@ class StorageWatch:
             return
         # A row that was changed says nothing of room for new ones, and of SQLite's disk alone it is known from here.
         shows_by_itself = core.store.database.path is not None and core.store.stored_within(_STORED_LATELY_S)
-        why = lacks_room(core.store) if shows_by_itself else await why_not_written(core.store)
+        why = lacks_room(core.store.database) if shows_by_itself else await why_not_written(core.store)
         if why:
             await self._is_not_stored(why)
         else:

@@ -1,0 +1,39 @@
+"""Errors of what a database does not do: each names the database that it is of, whichever other one is open beside."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from sqlalchemy.exc import DBAPIError, OperationalError, SQLAlchemyError
+
+from storage.database import Database
+from storage.errors import DatabaseAway, DatabaseUnreachable, DiskFull
+from storage.faults.in_words import explained, is_full, is_out_of_use, lasts
+
+
+def fault_of(error: SQLAlchemyError | sqlite3.Error, database: Database) -> DatabaseUnreachable | None:
+    """What is wrong with the database; None where the error is of another one, or of ours."""
+    if isinstance(error, sqlite3.Error):
+        error = OperationalError("", {}, error)
+    original = error.orig if isinstance(error, DBAPIError) else None
+    is_of_sqlite = isinstance(original, sqlite3.Error)
+    # Without a number it is Python's own, such as for a text that is no UTF-8.
+    is_numbered = not is_of_sqlite or hasattr(original, "sqlite_errorcode")
+    if is_of_sqlite != (database.path is not None) or not is_numbered or not is_out_of_use(error):
+        return None
+    kind = DiskFull if is_full(error, database) else DatabaseUnreachable if lasts(error) else DatabaseAway
+    return kind(explained(error, database))
+
+
+@contextmanager
+def named(database: Database) -> Iterator[None]:
+    """What this database does not do is raised as a sentence that names it."""
+    try:
+        yield
+    except (SQLAlchemyError, sqlite3.Error) as error:
+        found = fault_of(error, database)
+        if found is None:
+            raise
+        raise found from None

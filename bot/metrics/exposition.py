@@ -151,7 +151,8 @@ def _of_process(sources: Sources, is_connected: bool | None, *, is_writable: boo
     )
     yield _gauge(
         "api_unanswered_seconds",
-        "Since the first call to which nothing came back, by program; 0 while the card provider answers",
+        "Since the first call to which no answer came, or only an error of a server (5xx), by program; 0 while the card"
+        " provider answers",
         ("program",),
         {(name,): _unanswered_s(core, name) for name in core.partners}.items(),
     )

@@ -38,6 +38,7 @@ from bot.partner.secret import Secret
 
 log = logging.getLogger("countersign.partner")
 
+_ERRORS_OF_SERVERS = 500
 # Whoever gives up earlier says nothing of the API.
 _UNANSWERED_S = 5.0
 
@@ -115,26 +116,30 @@ class Received:
 
 
 class Contact:
-    """Does the API answer one client? A refusal is an answer as well. Times are seconds of the clock's `monotonic`."""
+    """Does the API answer one client? A refusal is an answer as well. An error of a server, and what no such API says,
+    is none: it comes from whatever stands before an API that is away. Times are seconds of the clock's `monotonic`."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self.answered_at = float("-inf")
         self.unanswered_since: float | None = None
-        """When the first of the exchanges began to which nothing came since the last answer; None while it answers."""
+        """When the first of the exchanges began to which no answer came since the last one; None while it answers."""
         self.missed = 0
         """How many there were of them."""
+        self.status: int | None = None
+        """What came in place of an answer to the last of them; None where nothing did."""
 
     def answered(self) -> None:
-        """Something came back."""
+        """The API itself has said something."""
         self.answered_at = self._clock.monotonic()
-        self.unanswered_since, self.missed = None, 0
+        self.unanswered_since, self.missed, self.status = None, 0, None
 
-    def unanswered(self, began_at: float) -> None:
-        """Nothing came back to an exchange that began then."""
+    def unanswered(self, began_at: float, status: int | None = None) -> None:
+        """No answer came back to an exchange that began then; `status`: what did."""
         if began_at < self.answered_at:
             return  # others were answered meanwhile
         self.missed += 1
+        self.status = status
         if self.unanswered_since is None:
             self.unanswered_since = began_at
 
@@ -203,19 +208,20 @@ class Wire:
             self.contact.given_up(began)
             raise
         else:
-            self._note(out, began, status)
+            self.contact.answered()
+            self._observed(out, began, status)
             self._log(out, began, str(status))
             return received
-        self._note(out, began, error.status)
+        if _is_answer(error):
+            self.contact.answered()
+        else:
+            self.contact.unanswered(began, error.status)
+        self._observed(out, began, error.status)
         self._log(out, began, f"{error.status or '-'} {error.code or type(error).__name__}")
         raise error from None
 
-    def _note(self, out: Outgoing, began: float, status: int | None) -> None:
+    def _observed(self, out: Outgoing, began: float, status: int | None) -> None:
         """`status`: None where nothing came back."""
-        if status is None:
-            self.contact.unanswered(began)
-        else:
-            self.contact.answered()
         if self._observe is not None:
             self._observe(out.endpoint.value, status, self._clock.monotonic() - began)
 
@@ -327,6 +333,15 @@ def _refusal(out: Outgoing, status: int, headers: httpx.Headers, value: dict[str
         retry_after=_retry_after(headers) if code == "RATE_LIMITED" else None,
         sent_key=out.key,
         body={"error": message, "code": code},
+    )
+
+
+def _is_answer(error: PartnerError) -> bool:
+    """Does it show that the API is there?"""
+    return (
+        error.status is not None
+        and error.status < _ERRORS_OF_SERVERS
+        and not isinstance(error, UnreadableAnswer)
     )
 
 

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import timedelta
 from decimal import Decimal
+
+import pytest
 
 from bot import jobs
 from bot.config import Poll
 from bot.domain.events import Retention
 from bot.partner.ratelimit import DEFAULT_PER_MINUTE, Lane
+from bot.services.events import polling
+from bot.services.operators import health
 from tests.alerts.conftest import Desk
 
 
@@ -168,3 +173,44 @@ async def test_people_have_room_while_the_poller_waits_for_its_share(desk: Desk)
     for task in polls:
         task.cancel()
     await asyncio.gather(*polls, return_exceptions=True)
+
+
+@pytest.mark.parametrize("status", [500, 502, 503, 504])
+async def test_an_api_that_answers_only_errors_is_reported_and_one_error_alone_is_not(
+    desk: Desk, status: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A gateway answers for an API that is away, which so looks as if it were there."""
+    monkeypatch.setattr(polling, "_ASKED_AGAIN_S", 1.0)
+    await desk.poll("account", "answers")
+    fault = {"operation": "GET /me", "effect": "status", "status": status}
+
+    await desk.tell("faults", {**fault, "times": 1})
+    await desk.poll("answers", seconds=20)
+    assert await desk.seen() == []
+    assert await health.poller_runs(desk.driver.core, timedelta(seconds=60)) is None
+
+    await desk.tell("faults", {**fault, "times": 1000})
+    await desk.poll("answers", seconds=20)
+    shown = await desk.only()
+    assert "✗ Critical: The account of main cannot be read" in shown
+    assert f"it answers only errors (HTTP {status})" in shown
+    said = await health.poller_runs(desk.driver.core, timedelta(seconds=60))
+    assert said is not None
+    assert f"Your card provider answers only errors: main (HTTP {status}, for" in said
+
+    await desk.driver.world.control.delete("/_control/faults")
+    await desk.poll("answers", "account", "watch", seconds=20)
+    assert "✓ Resolved: The account of main is read again" in await desk.only()
+    assert await health.poller_runs(desk.driver.core, timedelta(seconds=60)) is None
+
+
+async def test_calls_that_fail_while_the_api_answers_are_no_outage(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(polling, "_ASKED_AGAIN_S", 1.0)
+    await desk.poll("account", "answers")
+    fault = {"operation": "GET /funding", "effect": "status", "status": 503}
+    await desk.tell("faults", {**fault, "times": 1000})
+    for _ in range(3):
+        await desk.poll("funding", "answers", seconds=5)
+    assert await desk.seen() == []

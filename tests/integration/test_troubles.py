@@ -111,8 +111,20 @@ async def test_with_a_full_disk_it_is_not_ready_and_people_are_notified(
         assert (await ready(running))["database"] == "ok"
 
 
+@pytest.mark.parametrize(
+    ("effect", "in_slack", "on_page"),
+    [
+        ({"effect": "hang", "seconds": 60}, "it did not answer in time", "does not answer: main"),
+        (
+            {"effect": "status", "status": 503},
+            "it answers only errors (HTTP 503)",
+            "only errors: main (HTTP 503",
+        ),
+    ],
+    ids=["hangs", "answers errors"],
+)
 async def test_an_api_that_does_not_answer_is_reported_in_slack_and_on_the_page(
-    around: Surroundings, monkeypatch: pytest.MonkeyPatch
+    around: Surroundings, monkeypatch: pytest.MonkeyPatch, effect: dict[str, Any], in_slack: str, on_page: str
 ) -> None:
     monkeypatch.setattr(polling, "_QUIET_S", 0.2)
     monkeypatch.setattr(polling, "_ANSWERS_WITHIN_S", 0.3)
@@ -120,12 +132,12 @@ async def test_an_api_that_does_not_answer_is_reported_in_slack_and_on_the_page(
     monkeypatch.setattr("bot.partner.wire._UNANSWERED_S", 0.2)
     monkeypatch.setattr(jobs, "ANSWERS_EVERY_S", 1)
     async with started(around) as running:
-        hang = {"operation": "GET /me", "effect": "hang", "seconds": 60, "times": 1000}
+        fault = {"operation": "GET /me", "times": 1000, **effect}
         async with httpx.AsyncClient(base_url=around.partner.url, trust_env=False, verify=False) as control:
-            assert (await control.post("/_control/faults", json=hang)).is_success
+            assert (await control.post("/_control/faults", json=fault)).is_success
 
-            await alerted(around, "The account of main cannot be read")
-            assert "does not answer: main" in (await ready(running))["poller"]
+            await alerted(around, "The account of main cannot be read", in_slack)
+            assert on_page in (await ready(running))["poller"]
 
             assert (await control.delete("/_control/faults")).is_success
 

@@ -71,6 +71,45 @@ async def test_after_anything_but_the_services_own_words_a_top_up_is_open_and_no
     assert len(api.requests) == 1
 
 
+@pytest.mark.parametrize(
+    ("step", "status"),
+    [
+        *((httpx.Response(status, html="<h1>Bad gateway</h1>"), status) for status in (500, 502, 503, 504)),
+        *((refusal(status, "UNAVAILABLE"), status) for status in (500, 502, 503)),
+        (httpx.Response(200, html="<h1>We are back soon</h1>"), 200),
+        (httpx.Response(404, html="<h1>Not found</h1>"), 404),
+        (httpx.Response(302, headers={"Location": "http://127.0.0.1:1/elsewhere"}), 302),
+        (httpx.ReadTimeout("slow"), None),
+        (httpx.ConnectError("refused"), None),
+    ],
+    ids=str,
+)
+async def test_what_stands_before_an_api_that_is_away_is_no_answer_of_its(
+    step: httpx.Response | Exception, status: int | None, clock: FrozenClock
+) -> None:
+    """A gateway's page, or an error of a server, says nothing of whether the API is there."""
+    client = client_of(CannedApi(step), clock)
+    began = clock.monotonic()
+    with pytest.raises(errors.PartnerError):
+        await client.me()
+    assert client.contact.missed >= 1
+    assert client.contact.unanswered_since == began
+    assert client.contact.status == status
+
+
+@pytest.mark.parametrize(
+    "step", [refusal(401, "UNAUTHORIZED"), refusal(403, "FORBIDDEN"), refusal(429, "RATE_LIMITED")], ids=str
+)
+async def test_what_the_api_refuses_is_an_answer(step: httpx.Response, clock: FrozenClock) -> None:
+    client = client_of(CannedApi(httpx.Response(503), step), clock)
+    with pytest.raises(errors.PartnerError):
+        await client.top_up(CARD, BODY, key="k1")
+    assert client.contact.missed == 1
+    with pytest.raises(errors.PartnerError):
+        await client.me()
+    assert (client.contact.missed, client.contact.unanswered_since, client.contact.status) == (0, None, None)
+
+
 async def test_an_answer_is_cut_off_where_it_is_larger_than_any_of_this_api(clock: FrozenClock) -> None:
     fits, too_large = (
         httpx.Response(200, content=json.dumps({"data": TOP_UP}).encode().ljust(size))

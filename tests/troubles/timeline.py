@@ -150,4 +150,4 @@ def _as_read(text: str) -> str:
 
 def _steady(said: str) -> str:
     """Without the figures that grow while one looks."""
-    return re.sub(r"\(for \d+ s\)", "(for … s)", said)
+    return re.sub(r"\bfor \d+ s\b", "for … s", said)

@@ -7,6 +7,8 @@ from datetime import datetime
 from bot.domain.alerts.alert_kind import AlertKind, Ending, Said, Severity, Wording, one, over
 from bot.domain.error_messages import MESSAGES
 
+_ERRORS_OF_SERVERS = 500
+
 ALLOWANCE = AlertKind(
     name="allowance",
     raised_when="a fifth, a tenth, a twentieth of the card allowance is left",
@@ -131,8 +133,17 @@ ACCOUNT_CHANGED = AlertKind(
 def poller_silent(program: str, *, last_read_at: datetime | None, error: str | None) -> Said:
     """`last_read_at`: None where it was never read. `error`: what the last try said; None where it only took long."""
     since = f"since {last_read_at:%Y-%m-%d %H:%M} UTC" if last_read_at else "yet"
-    said = "it did not answer in time" if error is None else error
+    said = no_answer(None) if error is None else error
     return POLLER_SILENT.says(program=program, since=since, error=said)
+
+
+def no_answer(status: int | None) -> str:
+    """What the API does instead of answering; `status`: of what came back, None where nothing did."""
+    if status is None:
+        return "it did not answer in time"
+    if status >= _ERRORS_OF_SERVERS:
+        return f"it answers only errors (HTTP {status})"
+    return f"what answers is not its API (HTTP {status})"
 
 
 def key_trouble(program: str) -> Said:

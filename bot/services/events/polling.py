@@ -85,7 +85,8 @@ class Poller:
         await self._each("account", self._read_account)
 
     async def answers(self) -> None:
-        """Is the API there? Asked where no other call has shown it lately; where it is not, people are notified."""
+        """Is the API there? Asked where no other call has shown it lately, or the last one had no answer; where it is
+        not, people are notified."""
         await asyncio.gather(*(self._ask_whether_there(program) for program in self._programs()))
         is_missed = any(self._core.partners[program].contact.missed for program in self._programs())
         if is_missed or self._was_missed:
@@ -94,12 +95,12 @@ class Poller:
 
     async def _ask_whether_there(self, program: str) -> None:
         partner = self._core.partners[program]
-        if partner.contact.quiet_for_s < _QUIET_S:
+        if not partner.contact.missed and partner.contact.quiet_for_s < _QUIET_S:
             return
         for asked_before in range(_MISSES):
             if asked_before:
                 await self._core.clock.sleep(_ASKED_AGAIN_S)
-            # Whatever it says is an answer; the poller handles it.
+            # What it refuses is an answer as well; the poller handles it.
             with suppress(TimeoutError, PartnerError):
                 async with asyncio.timeout(_ANSWERS_WITHIN_S):
                     await partner.me(lane=Lane.BACKGROUND)
@@ -266,14 +267,17 @@ class Poller:
                 # What a process before this one read says nothing of this one.
                 seen_at = max(self._begun_at, last.read_at) if last else self._begun_at
                 condition = account_alerts.POLLER_SILENT.condition(program)
-                is_there = self._core.partners[program].contact.missed < _MISSES
+                contact = self._core.partners[program].contact
+                is_there = contact.missed < _MISSES
                 if (is_there and tx.now - seen_at <= self._silent_after) or program in paused:
                     await alerts.resolve(tx, self._core, condition)
                     continue
                 said = account_alerts.poller_silent(
                     program,
                     last_read_at=last.read_at if last else None,
-                    error=self._last_error.get(program) if is_there else None,
+                    error=self._last_error.get(program)
+                    if is_there
+                    else account_alerts.no_answer(contact.status),
                 )
                 await alerts.keep(
                     tx,

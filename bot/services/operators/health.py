@@ -25,6 +25,7 @@ ENTRY_GONE = (
 # Two missed polls are a hiccup; the third says that nobody is watching.
 _MISSED_POLLS = 3
 _MISSED_ANSWERS = 2
+_ERRORS_OF_SERVERS = 500
 _LOOKED_AT = 50
 
 
@@ -88,12 +89,13 @@ async def looked_since_start(core: Core) -> str | None:
 
 async def poller_runs(core: Core, every: timedelta) -> str | None:
     """The card provider answers, and the account of every program was read within three cadences."""
-    unanswered = {
-        name: found for name, partner in core.partners.items() if (found := _unanswered_s(core, partner))
-    }
-    if unanswered:
-        named = ", ".join(f"{name} (for {seconds:.0f} s)" for name, seconds in unanswered.items())
-        return f"Your card provider does not answer: {named}. Nothing is sent before it does."
+    away = [
+        _away(name, partner.contact.status, seconds)
+        for name, partner in core.partners.items()
+        if (seconds := _unanswered_s(core, partner))
+    ]
+    if away:
+        return " ".join([*away, "Nothing is sent before it answers."])
     oldest = core.clock.now() - every * _MISSED_POLLS
     late = []
     async with core.store.read() as tx:
@@ -104,8 +106,18 @@ async def poller_runs(core: Core, every: timedelta) -> str | None:
     return f"The account was not read lately: {', '.join(late)}." if late else None
 
 
+def _away(program: str, status: int | None, seconds: float) -> str:
+    """What the API does instead of answering; `status`: of what came back, None where nothing did."""
+    if status is None:
+        return f"Your card provider does not answer: {program} (for {seconds:.0f} s)."
+    lasts = f"{program} (HTTP {status}, for {seconds:.0f} s)."
+    if status >= _ERRORS_OF_SERVERS:
+        return f"Your card provider answers only errors: {lasts}"
+    return f"What answers at your card provider's address is not its API: {lasts}"
+
+
 def _unanswered_s(core: Core, partner: PartnerClient) -> float:
-    """For how long nothing has come back, in seconds; 0 while it answers, or one call alone was lost."""
+    """For how long no answer has come back, in seconds; 0 while it answers, or one call alone was lost."""
     since = partner.contact.unanswered_since
     return (
         0.0 if since is None or partner.contact.missed < _MISSED_ANSWERS else core.clock.monotonic() - since

@@ -262,8 +262,10 @@ def test_compose_passes_every_setting_and_follows_the_steps_of_the_page() -> Non
         )
     ] == [
         *("build", "init", "set", "doctor", "up", "logs"),
+        *("build", "stop", "up", "doctor"),
         "backup",
         *("stop", "createdb", "restore", "up"),
+        *("build", "stop", "up", "doctor"),  # of deploy/compose
     ]
     assert "${COUNTERSIGN_DATABASE:-countersign}" in own["COUNTERSIGN_DATABASE_URL"]
 

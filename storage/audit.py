@@ -15,7 +15,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from functools import cache, partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import (
     ColumnElement,
@@ -38,7 +38,7 @@ from bot.domain.money import guarded
 from storage import tables as t
 from storage.columns import json_text, time_text
 from storage.errors import EndOfLogLost, LogNotWhole
-from storage.transaction import Added, Tx
+from storage.transaction import Added, Tx, fingerprint
 from storage.vault import Vault, length_prefixed
 
 _DOMAIN = b"countersign-audit-v1"
@@ -62,6 +62,7 @@ _STORED = select(t.audit.c.seq, type_coerce(t.audit.c.at, NULLTYPE), *list(t.aud
     t.audit.c.seq
 )
 _BATCH = 500
+_TEXT = {str}
 Write = Callable[[str], object]
 FIRST_PREV = ""  # what the first link has for the hash before it
 RETIRED_KEY = "keys.retired"
@@ -160,7 +161,7 @@ class Manifest:
 
 def _are_texts(values: Iterable[object]) -> bool:
     """SQLite keeps bytes in a column for texts, where somebody writes them."""
-    return all(isinstance(one, str) for one in values)
+    return set(map(type, values)) == _TEXT
 
 
 def _hash(seq: int, texts: Iterable[str], prev: str) -> str:
@@ -512,9 +513,8 @@ def _csv_line(values: Sequence[object]) -> str:
     return line.getvalue()
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
-    """A link of the chain as it was read and checked, in one."""
+class Link(NamedTuple):
+    """A link of the chain as it was read and checked, in one. `signer`: the id of the master key that signed it."""
 
     seq: int
     at: str
@@ -525,14 +525,15 @@ class Link:
     body: str
     policy_version: str
     hash: str
+    signer: str = ""
 
 
 Take = Callable[[Link], None]
 
 
-def _link(seq: int, texts: Sequence[str], digest: str) -> Link:
+def _link(seq: int, texts: Sequence[str], digest: str, signer: str) -> Link:
     at, actor, action, subject, outcome, _, body, policy_version = texts
-    return Link(seq, at, actor, action, subject, outcome, body, policy_version, digest)
+    return Link(seq, at, actor, action, subject, outcome, body, policy_version, digest, signer)
 
 
 class _Check:
@@ -566,7 +567,7 @@ class _Check:
                 return False
             self.previous, self.expected, self.count = digest, seq + 1, self.count + 1
             if self._take is not None:
-                self._take(_link(seq, texts, digest))
+                self._take(_link(seq, texts, digest, self._vault.signed_under(mac)))
         return bool(links)
 
     def _kind(self, seq: int, texts: Sequence[str], prev: str, digest: str, mac: str) -> str | None:
@@ -613,10 +614,15 @@ class Walk(_Check):
     ) -> None:
         super().__init__(vault, 0, first, previous, {}, {})
         self._wanted, self._take_link = wanted, take
-        self.hashes: list[str] = []
+        self.fingerprints = bytearray()  # of these links, one after the other
         self.signers: set[str] = set()  # ids of the master keys that signed these links
         self.began_at: str | None = None  # when the first link of all was made, where it is among these
         self.retired, self.unproven = dict(retired), dict(unproven)
+
+    @property
+    def last_hash(self) -> str:
+        """Of the last link, or of the one before the first."""
+        return self.previous or ""
 
     async def to(self, tx: Tx, seq: int) -> None:
         """Go on to this number. `fault` is set where the chain is not whole so far. On SQLite it works in a thread."""
@@ -642,9 +648,9 @@ class Walk(_Check):
             if retired != kid:
                 self.retired[retired] = seq
                 self.unproven.pop(retired, None)
-        self.hashes.append(digest)
+        self.fingerprints += fingerprint(digest)
         if self._wanted(action) or has_numbers(texts[6]):
-            self._take_link(_link(seq, texts, digest))
+            self._take_link(_link(seq, texts, digest, kid))
         return None
 
 

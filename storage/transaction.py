@@ -80,6 +80,11 @@ class Made:
     signed_by: str
 
 
+def fingerprint(digest: str) -> bytes:
+    """What is kept of the hash of an entry, which is in hex."""
+    return bytes.fromhex(digest)[:_EACH]
+
+
 class Fingerprints:
     """Those of all entries up to one. What is learned for good is shared by all later ones; `tail` is of this one
     alone."""
@@ -88,15 +93,15 @@ class Fingerprints:
         self._shared = bytearray() if shared is None else shared
         self._length, self._tail = length, tail
 
-    def and_(self, hashes: list[str]) -> Fingerprints:
-        more = b"".join(bytes.fromhex(one)[:_EACH] for one in hashes)
+    def and_(self, more: bytes | bytearray) -> Fingerprints:
+        """With those of the entries that follow, each made by `fingerprint`."""
         return Fingerprints(self._shared, self._length, self._tail + more)
 
     def has(self, seq: int, digest: str) -> bool:
         """Is this the fingerprint (hex) of the entry with this number?"""
         at = (seq - 1) * _EACH
         try:
-            wanted = bytes.fromhex(digest)[:_EACH]
+            wanted = fingerprint(digest)
         except ValueError:
             return False
         if at < 0 or len(wanted) != _EACH:

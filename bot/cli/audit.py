@@ -96,12 +96,12 @@ async def _verify(first: int, last: int | None, anchors: list[Anchor], *, deep: 
         raise Mistake(f"--from {first} is after --to {last}, so there is nothing to check.")
     async with open_store(beside_the_bot=True) as store, store.read() as tx:
         ours = await restored_copies.of_this_chain(tx, anchors)
-        report = await audit.verify(tx, from_seq=first, to_seq=last, anchors=ours)
         found: list[str] = []
         if deep:
-            whole, differences = await deep_check.compared(tx)
-            # Of all entries, where a part of them was asked for.
-            report, found = report if whole.ok or not report.ok else whole, [str(one) for one in differences]
+            report, differences = await deep_check.compared(tx, ours)
+            found = [str(one) for one in differences]
+        else:
+            report = await audit.verify(tx, from_seq=first, to_seq=last, anchors=ours)
     if report.ok and not report.count and first > 1:
         raise Mistake(
             f"There is no entry from {first} on, so nothing was checked. If there was one before, the end of the chain"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from decimal import Decimal
 from sys import intern
 from typing import Any
@@ -35,6 +35,7 @@ COUNTS = "counts"
 KEPT_FOR = 2 * WINDOW
 """So long after its approval a request is known here: a sum is of the 24 hours until an approval, which is sent within
 a day or not at all."""
+MOST_WAITING = 2_000
 _HOUR_S = 3600
 
 
@@ -67,6 +68,7 @@ class Counted:
         return self.state in COMMITTED
 
 
+_Waiting = list[tuple[str, EntryOnRequest, str]]
 #: By the hour of their approval and by id. What does not change is shared with the one before.
 Hours = Mapping[int, Mapping[str, Counted]]
 
@@ -145,6 +147,16 @@ def contradiction(
     )
 
 
+def _without_old(waiting: _Waiting, now: str) -> _Waiting:
+    """Without what is about requests that were approved too long ago to count."""
+    first = datetime.fromtimestamp(_hour(datetime.fromisoformat(now) - KEPT_FOR) * _HOUR_S, UTC)
+    since = time_text(first)
+    may_count = {
+        request_id for request_id, entry, at in waiting if at >= since and says_what_counts(entry.action)
+    }
+    return [one for one in waiting if one[0] in may_count]
+
+
 class Working:
     """The hours while entries are added to them; those that are given stay as they are."""
 
@@ -154,12 +166,24 @@ class Working:
         # Of those that were added here, by id: a first reading adds years of them, and those before are of two days.
         self._hour_of: dict[str, int] = {}
         self._last: datetime | None = None
+        # Of a first reading, which begins years ago: what may be over before it is looked at.
+        self._waiting: _Waiting | None = None if before else []
+        self._most_waiting = MOST_WAITING
 
     def take(self, entry: EntryOnRequest, at: str) -> None:
         """Go on by an entry about a request, made at that time."""
         request_id = id_of(entry)
         if not request_id:
             return
+        if self._waiting is None:
+            self._take(request_id, entry, at)
+            return
+        self._waiting.append((request_id, entry, at))
+        if len(self._waiting) >= self._most_waiting:
+            self._waiting = _without_old(self._waiting, at)
+            self._most_waiting = max(MOST_WAITING, 2 * len(self._waiting))
+
+    def _take(self, request_id: str, entry: EntryOnRequest, at: str) -> None:
         hour = self._hour_of.get(request_id)
         if hour is None:
             hour = next((hour for hour, found in self._before.items() if request_id in found), None)
@@ -191,6 +215,9 @@ class Working:
 
     def hours(self) -> Hours:
         """Without those that are over."""
+        waiting, self._waiting = self._waiting or (), None
+        for request_id, entry, at in waiting:
+            self._take(request_id, entry, at)
         if self._last is None:
             return self._hours
         first = _hour(self._last - KEPT_FOR)

@@ -204,10 +204,13 @@ class LogFacts:
 
 
 class Working:
-    """Facts while entries are added to them; those that are given stay as they are."""
+    """Facts while entries are added to them; those that are given stay as they are.
 
-    def __init__(self, before: LogFacts) -> None:
-        self._before = before
+    `kept_open`: the requests that have not ended, where somebody else keeps them as each entry is added.
+    """
+
+    def __init__(self, before: LogFacts, kept_open: Mapping[str, OpenRequest] | None = None) -> None:
+        self._before, self._kept_open = before, kept_open
         self._paused, self._drafts = dict(before.paused), set(before.drafts)
         self._codes, self._names, self._roles = dict(before.codes), dict(before.names), dict(before.roles)
         self._policy, self._rows_signed, self._open = before.policy, before.rows_signed, dict(before.open)
@@ -228,14 +231,11 @@ class Working:
             self.take(one)
 
     def take(self, one: LogEntry) -> None:
-        if one.action.startswith(open_requests.BEGINS):
-            open_requests.take(self._open, one)
-            self._counted.take(one, one.at)
+        if one.action.startswith(open_requests.BEGINS) or one.action == open_requests.ANSWERED_LATE:
+            self._of_request(one)
             return
         _, _, about = one.subject.partition(":")
         match one.action:
-            case open_requests.ANSWERED_LATE:
-                open_requests.take_late_answer(self._open, one)
             case "program.write_paused":
                 self._paused[about] = one.actor
             case "program.write_resumed":
@@ -256,6 +256,13 @@ class Working:
                 self._rows_signed = one.seq
             case _:
                 self._said(one, about)
+
+    def _of_request(self, one: LogEntry) -> None:
+        is_late = one.action == open_requests.ANSWERED_LATE
+        if self._kept_open is None:
+            (open_requests.take_late_answer if is_late else open_requests.take)(self._open, one)
+        if not is_late:
+            self._counted.take(one, one.at)
 
     def take_numbers(self, one: LogEntry) -> None:
         if not audit.has_numbers(one.body):
@@ -351,7 +358,7 @@ class Working:
             policy=self._policy,
             policies=self._policies,
             rows_signed=self._rows_signed,
-            open=self._open,
+            open=self._open if self._kept_open is None else self._kept_open,
             asked=frozenset(self._asked),
             reset=self._reset,
             safe_modes=self._safe_modes,

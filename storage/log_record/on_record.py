@@ -8,7 +8,7 @@ an entry: a start on 60,000 entries waits about a second for it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
 
@@ -18,7 +18,7 @@ from storage import audit
 from storage.errors import LogNotWhole, NotAsCounted, NotAsOnRecord
 from storage.log_record import counted, open_requests
 from storage.log_record.log_facts import LogFacts, Working, is_wanted
-from storage.transaction import Added, Contradiction, Tx
+from storage.transaction import Added, Contradiction, Fingerprints, Tx, fingerprint
 
 _NOT_AS_COUNTED = "counts for this by the audit log, and its row is not there or says something else"
 MOST_NOTED = 1000
@@ -47,6 +47,43 @@ async def of(tx: Tx) -> LogFacts:
         _keep(tx, found)
     tx.log = found  # what this transaction sees from here on is not before it
     return found
+
+
+class FirstReading:
+    """What the log tells, from its entries as somebody else goes through all of them and checks each: `take` is given
+    every one. `kept_open` is as for `Working`."""
+
+    def __init__(self, kept_open: Mapping[str, open_requests.OpenRequest]) -> None:
+        self._facts, self._fingerprints = Working(LogFacts(), kept_open), bytearray()
+        self._signers, self._retired = set[str](), dict[str, int]()
+        self._began_at, self._last, self._is_whole = "", audit.Head(0, audit.FIRST_PREV), True
+
+    def take(self, link: audit.Link) -> None:
+        """Go on by the next entry."""
+        self._began_at = self._began_at or link.at
+        self._last = audit.Head(link.seq, link.hash)
+        self._fingerprints += fingerprint(link.hash)
+        self._signers.add(link.signer)
+        self._is_whole &= link.seq <= self._retired.get(link.signer, link.seq)
+        if link.action == audit.RETIRED_KEY and link.outcome == "ok":
+            _, _, retired = link.subject.partition(":")
+            if retired != link.signer:
+                self._retired[retired] = link.seq
+        if is_wanted(link.action) or audit.has_numbers(link.body):
+            self._facts.add(link)
+
+    def keep(self, tx: Tx) -> None:
+        """The chain was found whole: whoever asks `of` reads on from here, but for what a retired key signed."""
+        if self._last.seq and self._is_whole:
+            tx.log = replace(
+                self._facts.facts(),
+                seq=self._last.seq,
+                hash=self._last.hash,
+                began_at=datetime.fromisoformat(self._began_at),
+                fingerprints=Fingerprints().and_(self._fingerprints),
+                signers=frozenset(self._signers),
+                retired=self._retired,
+            )
 
 
 async def known(tx: Tx) -> LogFacts:
@@ -171,7 +208,7 @@ def _with_own(known: LogFacts, own: Iterable[Added], tx: Tx) -> LogFacts:
         seq=seq,
         hash=digest,
         began_at=known.began_at if known.seq else first_at,
-        fingerprints=known.fingerprints.and_([one.hash for one in following]),
+        fingerprints=known.fingerprints.and_(b"".join(fingerprint(one.hash) for one in following)),
         signers=known.signers | {tx.vault.primary_kid},
     )
 
@@ -202,9 +239,9 @@ async def _walked(tx: Tx, known: LogFacts, to: int) -> LogFacts:
     return replace(
         facts.facts(),
         seq=to,
-        hash=walk.hashes[-1],
+        hash=walk.last_hash,
         began_at=datetime.fromisoformat(walk.began_at) if walk.began_at else known.began_at,
-        fingerprints=known.fingerprints.and_(walk.hashes),
+        fingerprints=known.fingerprints.and_(walk.fingerprints),
         signers=known.signers | walk.signers,
         retired=walk.retired,
         unproven=walk.unproven,

@@ -121,8 +121,8 @@ async def _walk(tx: Tx, known: PasskeysOnRecord, to: int) -> PasskeysOnRecord:
     return replace(
         _after(known, links),
         seq=to,
-        hash=walk.hashes[-1],
-        fingerprints=known.fingerprints.and_(walk.hashes),
+        hash=walk.last_hash,
+        fingerprints=known.fingerprints.and_(walk.fingerprints),
         retired=walk.retired,
         unproven=walk.unproven,
     )

@@ -6,7 +6,7 @@ chain's check reads, beside the loop. Where the chain is broken, entries are tak
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -17,7 +17,7 @@ from bot.domain.requests import OPEN, TRANSITIONS, State
 from storage import audit
 from storage import tables as t
 from storage.columns import time_text
-from storage.log_record import counted, open_requests
+from storage.log_record import counted, on_record, open_requests
 from storage.transaction import Tx
 
 _PIECE = 5_000
@@ -40,7 +40,8 @@ class RequestReplayed:
     `approved_at`: when, as the log writes it ("" = never); `at_once`: it was done without an approval. `newest`: the
     highest version that an entry names. Of what follows, entries of an older version have nothing: `ended`: the
     fingerprint of how its row says that it ended; `made`: that of its calls then; `words`: those of what each decision
-    says, by its id; `said`: of each that counts still, its kind and the Slack id, by its id.
+    says, by its id; `said`: of each that counts still, its kind and the Slack id, by its id. There are as many of these
+    as requests, so they are small.
     """
 
     digest: str = ""
@@ -49,13 +50,13 @@ class RequestReplayed:
     calls: int = 0
     approved_at: str = ""
     at_once: bool = False
-    decisions: set[tuple[str, str]] = field(default_factory=set)  # kind, Slack id
+    decisions: frozenset[tuple[str, str]] = frozenset()  # kind, Slack id
     version: str = ""
     newest: int = 0
     ended: str = ""
     made: str = ""
-    words: dict[str, str] | None = None
-    said: dict[str, tuple[str, str]] = field(default_factory=dict)
+    words: tuple[tuple[str, str], ...] | None = None
+    said: tuple[tuple[str, tuple[str, str]], ...] = ()
 
     def may_become(self, state: str, action: str, version: str) -> bool:
         """Does such an entry tell of a step, and not of what somebody made of the row?"""
@@ -80,30 +81,35 @@ class Replayed:
     entries: int = 0
     open: dict[str, open_requests.OpenRequest] = field(default_factory=dict)
     wrong: list[tuple[str, str]] = field(default_factory=list)
+    _sets: dict[frozenset[tuple[str, str]], frozenset[tuple[str, str]]] = field(default_factory=dict)
 
     def take_link(self, link: audit.Link) -> None:
         """Go on by an entry that was checked. What was refused changed nothing."""
-        self._hold(link)
         if link.outcome == "ok":
+            self._hold(link)
             self.take(link.actor, link.action, link.subject, link.body, link.at)
 
     def _hold(self, link: audit.Link) -> None:
         """Was it sent, approved or resolved after it had ended, or otherwise than it was then?"""
-        before = self.open.get(open_requests.id_of(link))
+        if link.action == open_requests.ANSWERED_LATE:
+            open_requests.take_late_answer(self.open, link)
+            self._answered_late(link.subject)
+            return
+        request_id = open_requests.id_of(link)
+        if not request_id:
+            return
+        before = self.open.get(request_id)
         found = open_requests.contradiction(before, link)
         if found is not None and not found.is_harmless:
             how = f"{link.action} is on record at entry {link.seq}, and it {found.why}"
             self.wrong.append((found.request_id, how))
-        if link.action == open_requests.ANSWERED_LATE and link.outcome == "ok":
-            open_requests.take_late_answer(self.open, link)
-            self._answered_late(link.subject)
-        else:
-            open_requests.take(self.open, link)
-            self._ended_with(before, link)
+        open_requests.take(self.open, link)
+        self._ended_with(request_id, before, link)
 
-    def _ended_with(self, before: open_requests.OpenRequest | None, link: audit.Link) -> None:
+    def _ended_with(
+        self, request_id: str, before: open_requests.OpenRequest | None, link: audit.Link
+    ) -> None:
         """The calls of a request that ends with this entry; more are made only if it is reopened."""
-        request_id = open_requests.id_of(link)
         if request_id in self.open or before is None:
             if request_id in self.open and request_id in self.requests:
                 self.requests[request_id].made = ""
@@ -163,18 +169,24 @@ class Replayed:
         elif found.state == State.APPROVED and counted.says_what_counts(action):
             found.approved_at, found.at_once = at, action == open_requests.AT_ONCE
         if action == "request.rows_left_out":
-            found.decisions = {(kind, who) for kind, who in found.decisions if kind != "approve"}
-            found.said = {one: said for one, said in found.said.items() if said[0] != "approve"}
+            found.decisions = frozenset(one for one in found.decisions if one[0] != "approve")
+            found.said = tuple(one for one in found.said if one[1][0] != "approve")
         elif action in _DECISIONS and not (action == "request.rejected" and "batch" in body):
             kind = _DECISIONS[action]
-            found.decisions |= {(kind, str(who)) for who in body.get("by", [actor])}
-            found.said |= dict.fromkeys(body.get("words", ()), (kind, actor))
+            found.decisions = self._shared(
+                frozenset({*found.decisions, *((kind, str(who)) for who in body.get("by", [actor]))})
+            )
+            found.said += tuple((one, (kind, actor)) for one in body.get("words", ()))
+
+    def _shared(self, decisions: frozenset[tuple[str, str]]) -> frozenset[tuple[str, str]]:
+        """The same few people decide on all there are."""
+        return self._sets.setdefault(decisions, decisions)
 
     def _left(self, request_id: str, found: RequestReplayed, version: str, body: Mapping[str, Any]) -> None:
         """How the request was left, and what was said of it."""
         found.newest = max(found.newest, int(version) if version.isdecimal() else 0)
         if "words" in body:
-            found.words = {**(found.words or {}), **body["words"]}
+            found.words = (*(found.words or ()), *body["words"].items())
         if audit.ENDED in body:
             was, now = body[audit.ENDED]
             if was and found.ended and was != found.ended:
@@ -184,11 +196,21 @@ class Replayed:
             found.ended = ""
 
 
-async def replayed(tx: Tx) -> tuple[audit.Report, Replayed]:
+async def replayed(tx: Tx, anchors: Sequence[audit.Anchor] = ()) -> tuple[audit.Report, Replayed]:
     """All of the chain, and whether it is whole. On SQLite this works in a thread, so the loop goes on however long the
-    chain is."""
+    chain is. It is gone through once, also where this process has not read it before: what `on_record` takes of it is
+    taken with it."""
     found, last = Replayed(), 0
-    report = await audit.verify(tx, take=found.take_link)
+    reading = on_record.FirstReading(found.open) if tx.log is None else None
+
+    def take(link: audit.Link) -> None:
+        found.take_link(link)
+        if reading is not None:
+            reading.take(link)
+
+    report = await audit.verify(tx, anchors=anchors, take=take)
+    if report.ok and reading is not None:
+        reading.keep(tx)
     if not report.ok:
         found = Replayed()
         while (upto := await tx.connection.run_sync(partial(_piece, found, last))) > last:

@@ -207,8 +207,8 @@ def _judged(its: Table, row: Sequence[Any], is_postgres: bool) -> UnreadableRow 
     """`row`: its place, its key as it is stored, and its values as the driver has them."""
     count = len(its.primary_key.columns)
     key, values = tuple(row[1 : 1 + count]), row[1 + count :]
-    for (name, can_be_read), value in zip(_checks(its, is_postgres), values, strict=True):
-        if not can_be_read(value):
+    for (name, is_nullable, can_be_read), value in zip(_checks(its, is_postgres), values, strict=True):
+        if not (is_nullable if value is None else can_be_read(value)):
             names = dict(zip(its.columns.keys(), values, strict=True))
             return UnreadableRow(its.name, name, key, _about(its, key, names))
     if its.name in SHAPED:
@@ -237,17 +237,15 @@ _Check = Callable[[Any], bool]
 
 
 @cache
-def _checks(its: Table, is_postgres: bool) -> tuple[tuple[str, _Check], ...]:
-    """Of each column, whether a value of it can be read."""
-    return tuple((column.name, _check(column, is_postgres)) for column in its.columns)
+def _checks(its: Table, is_postgres: bool) -> tuple[tuple[str, bool, _Check], ...]:
+    """Of each column, whether it may have no value, and whether one of it can be read."""
+    return tuple((column.name, bool(column.nullable), _check(column, is_postgres)) for column in its.columns)
 
 
 def _check(column: Column[Any], is_postgres: bool) -> _Check:
     is_nullable, shape, read = bool(column.nullable), _shape(column), _reader(column, is_postgres)
 
     def can_be_read(raw: Any) -> bool:
-        if raw is None:
-            return is_nullable
         if raw is _NO_TEXT:
             return False
         try:

@@ -84,7 +84,7 @@ def _is_noticed(entries: list[Json]) -> bool:
 def _wrong(entries: list[Json]) -> list[tuple[str, str]]:
     """By the check of the product, had somebody with the master key written these entries."""
     found = Replayed()
-    names = audit.Link.__slots__
+    names = audit.Link._fields
     for entry in entries:
         found.take_link(audit.Link(**{name: entry[name] for name in names if name in entry}))
     return found.wrong

@@ -12,6 +12,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -21,7 +22,7 @@ from bot.domain.requests import Request, State
 from storage import audit
 from storage.columns import time_text
 from storage.errors import NotAsOnRecord
-from storage.log_record import LogFacts
+from storage.log_record import LogFacts, counted
 from tests.services.outcome_steps import TOPUP, alert_kinds, execute, open_alerts, processor, top_ups
 from tests.support.databases import BACKENDS
 from tests.support.world import ALICE, BOB, HOME, World, a_policy, a_world
@@ -253,6 +254,45 @@ def test_what_was_approved_longer_than_two_days_ago_is_forgotten() -> None:
     found = LogFacts().and_(_approved(began + timedelta(minutes=n), n) for n in range(10_000)).counted
 
     assert 48 * 60 <= sum(len(each) for each in found.values()) <= 49 * 60
+
+
+@pytest.mark.parametrize("hours_apart", [0.01, 1, 30])
+def test_a_first_reading_counts_what_reading_entry_by_entry_counts(
+    monkeypatch: pytest.MonkeyPatch, hours_apart: float
+) -> None:
+    """It leaves out what is over before it looks at it: of long logs and short, where the clock was wrong for a while,
+    and where requests are approved again, sent or stopped days later."""
+    drawn = Random(7)
+    began, steps = datetime(2026, 1, 1, tzinfo=UTC), list[audit.Link]()
+    for n in range(300):
+        wrong = timedelta(hours=drawn.choice([0, 0, 0, 0, 0, 20, -20]))
+        at, number = began + timedelta(hours=n * hours_apart) + wrong, drawn.randrange(1, max(2, n))
+        steps += [_approved(at, n)] if drawn.random() < 0.7 else []
+        steps += [_approved(at, number)] if drawn.random() < 0.1 else []
+        steps += [_entry(at, *drawn.choice(_MORE), number) for _ in range(drawn.randrange(3))]
+    steps.append(_approved(began + timedelta(hours=300 * hours_apart), 1000))
+    one_by_one = LogFacts()
+    for step in steps:
+        one_by_one = one_by_one.and_([step])
+
+    monkeypatch.setattr(counted, "MOST_WAITING", 10)
+    found = LogFacts().and_(steps).counted
+
+    since = began + timedelta(hours=300 * hours_apart) - counted.KEPT_FOR / 2
+    assert _since(found, since) == _since(one_by_one.counted, since) != {}
+
+
+_MORE = (
+    ("request.attempt", State.EXECUTING),
+    ("request.outcome", State.SUCCEEDED),
+    ("request.outcome", State.FAILED),
+    ("request.cancelled", State.CANCELLED),
+    ("request.put_right", State.EXPIRED),
+)
+
+
+def _since(hours: counted.Hours, since: datetime) -> dict[str, counted.Counted]:
+    return {name: one for each in hours.values() for name, one in each.items() if one.approved_at >= since}
 
 
 def test_reading_a_long_log_takes_time_that_grows_with_its_entries_alone() -> None:

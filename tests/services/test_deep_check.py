@@ -15,6 +15,9 @@ import psycopg
 import pytest
 from sqlalchemy import Boolean, Column, Integer
 
+from bot.cli.audit import _verify
+from bot.cli.doctor import database_checks
+from bot.cli.environment import open_store
 from bot.domain.requests import State
 from bot.services import execution
 from bot.services.core import Core
@@ -34,7 +37,7 @@ from tests.support import requests_on_record
 from tests.support.commands import as_a_command
 from tests.support.databases import BACKENDS
 from tests.support.kinds import EACH, asked
-from tests.support.world import ALICE, BOB, CAROL, World, a_world
+from tests.support.world import ALICE, BOB, CAROL, MASTER, World, a_world
 from tests.thief.edits import LONG_AGO, opened
 from tests.thief.edits import insert as insert_row
 from tests.thief.programme import place_of
@@ -147,6 +150,38 @@ async def test_everything_is_checked_soon_after_a_start_and_then_once_a_night(
 
     assert [at.day - checked[0].day for at in checked] == [0, 1, 2, 3]
     assert [at.hour for at in checked[1:]] == [2, 2, 2]
+
+
+@pytest.mark.parametrize("whoever", ["deep check", "command", "doctor"])
+async def test_each_entry_is_read_once_by_whoever_compares_all_of_them(
+    world: World, monkeypatch: pytest.MonkeyPatch, whoever: str
+) -> None:
+    """In a process that has read nothing of the log before."""
+    await a_busy_hour(world)
+    monkeypatch.setenv("COUNTERSIGN_DATABASE_URL", f"sqlite:///{world.database}")
+    monkeypatch.setenv("COUNTERSIGN_MASTER_KEYS", MASTER)
+    async with world.store.read() as tx:
+        entries = (await audit.head(tx)).seq
+    read = list[int]()
+    checked = audit._Check._kind
+
+    def check(self: audit._Check, seq: int, *rest: Any) -> str | None:
+        read.append(seq)
+        return checked(self, seq, *rest)
+
+    monkeypatch.setattr(audit._Check, "_kind", check)
+    if whoever == "command":
+        await _verify(1, None, [], deep=True, as_json=False)
+    else:
+        async with open_store(beside_the_bot=True) as store:
+            if whoever == "doctor":
+                report, _ = await database_checks._rows(store)
+            else:
+                async with store.read() as tx:
+                    report, _ = await deep_check.compared(tx)
+        assert report.ok
+
+    assert read == list(range(1, entries + 1))
 
 
 @pytest.mark.soak

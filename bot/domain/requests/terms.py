@@ -14,6 +14,7 @@ from typing import Any
 from bot.domain.money import plain
 from bot.domain.requests.lifecycle import Request
 
+_CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 # Everything else of a request may change after it was made: its state, its times, its outcome.
 COVERED = frozenset(
     {
@@ -60,8 +61,7 @@ def request_digest(request: Request) -> str:
 
 def terms_digest(fixed: Mapping[str, Any]) -> str:
     """SHA-256 in hex over canonical JSON (sorted keys, no spaces, UTF-8). Values are JSON values."""
-    canonical = json.dumps(dict(fixed), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return hashlib.sha256(b"countersign-terms-v1\n" + canonical.encode()).hexdigest()
+    return hashlib.sha256(b"countersign-terms-v1\n" + _CANONICAL.encode(dict(fixed)).encode()).hexdigest()
 
 
 def mask_phone(phone: str) -> str:

@@ -50,23 +50,23 @@ async def differences(tx: Tx) -> list[Difference]:
     return found
 
 
-async def compared(tx: Tx) -> tuple[audit.Report, list[Difference]]:
-    """Is the chain whole, and where do the tables differ from it? The entries are those that were checked."""
-    report, chain = await chain_replay.replayed(tx)
-    found, seen = list[Difference](), set[str]()
+async def compared(tx: Tx, anchors: Sequence[audit.Anchor] = ()) -> tuple[audit.Report, list[Difference]]:
+    """Is the chain whole, also by these anchors, and where do the tables differ from it?
+
+    The entries are those that were checked, and each is read once.
+    """
+    report, chain = await chain_replay.replayed(tx, anchors)
+    found = list[Difference]()
     after: Request | None = None
     while page := await requests.page_of_all(tx, after, limit=_PAGE):
         made = await decisions.of_many(tx, [request.id for request in page])
         calls = await attempts.of_many(tx, [request.id for request in page])
         spoiled = await requests.not_opening(tx, [request.id for request in page])
         found += [Difference(one, "its sealed details were edited") for one in sorted(spoiled)]
-        seen |= {request.id for request in page}
         # Beside the loop, which goes on meanwhile.
         found += await asyncio.to_thread(_of_page, tx, page, made, calls, chain)
         after = page[-1]
-    found += [
-        Difference(gone, "it is on record, and was deleted") for gone in sorted(chain.requests.keys() - seen)
-    ]
+    found += [Difference(gone, "it is on record, and was deleted") for gone in sorted(chain.requests)]
     found += [Difference(about, how) for about, how in chain.wrong]
     with suppress(LogNotWhole):  # which is said by itself
         await on_record.of(tx)
@@ -85,7 +85,7 @@ def _of_page(
         words[decision.request_id].append(decision)
     found = []
     for request in page:
-        known = chain.requests.get(request.id)
+        known = chain.requests.pop(request.id, None)  # what is left in the end was deleted
         how = [*_request(tx, request, known), *_decisions(tx, words[request.id], known)]
         stored = calls.get(request.id, ())
         if known is not None and known.calls != len(stored):
@@ -129,7 +129,7 @@ def _request(tx: Tx, request: Request, known: chain_replay.RequestReplayed | Non
 
 def _decisions(tx: Tx, made: Iterable[Decision], known: chain_replay.RequestReplayed | None) -> list[str]:
     recorded = set() if known is None else known.decisions
-    words = (known.words if known is not None else None) or {}
+    words = dict((known.words if known is not None else None) or ())
     how, stored, ids = list[str](), set[tuple[str, str]](), set[str]()
     for decision in made:
         ids.add(decision.id)
@@ -142,7 +142,7 @@ def _decisions(tx: Tx, made: Iterable[Decision], known: chain_replay.RequestRepl
             how.append(f"what the decision of {decision.actor} says was edited")
     how += [f"the decision of {who} ({kind}) was deleted" for kind, who in sorted(recorded - stored)]
     # What one person said several times, as a word on an outcome and its correction.
-    said = {} if known is None else {one: who for one, who in known.said.items() if one not in ids}
+    said = {} if known is None else {one: who for one, who in known.said if one not in ids}
     how += [
         f"a decision of {who} ({kind}) was deleted"
         for kind, who in sorted(said.values())

@@ -627,6 +627,10 @@ class _Requests:
         self._has_its_terms(entry, body, subject, known)
         if known is None:
             return
+        if known.state not in _OPEN and action != "request.put_right" and _leads_nowhere(action, body):
+            what = f"{subject} was {known.state} already. Who put it back in the database?"
+            self.to_ask_about.append((entry, what))
+            return
         self._has_moved(entry, body, subject, known)
         self._has_its_calls(entry, body, subject, known)
         self._by_people(entry, body, subject, known)
@@ -725,12 +729,8 @@ class _Requests:
             how = "nobody had approved it" if before == PENDING else f"it was {before} already"
             raise Broken(f"{where} was sent, and {how}")
         if before in _STOPPED and after in _STOPPED:
-            if action not in (f"request.{after}", "request.purged"):
+            if (action, after) != ("request.purged", before):
                 raise Broken(f"{where} was {before} already")
-            if after != before or action != "request.purged":
-                self.to_ask_about.append(
-                    (entry, f"{subject} was {before} already. Who put it back in the database?")
-                )
             return
         moves = _BY_ACTION.get(action)
         is_move = (before, after) in moves if moves is not None else after in (before, *_MOVES[before])

@@ -43,6 +43,7 @@ ANSWERED_LATE = "attempt.answered"
 REOPENED = "request.reopened"
 PUT_RIGHT = "request.put_right"
 """Of a request whose row was not as on record: it has ended, or people have to say how it did."""
+_STATES = {state.value: state for state in State}
 _CLAIMED = moves_of(Event.CLAIM)
 _FROM_PENDING = frozenset({APPROVAL, AT_ONCE})
 _STOPS = frozenset({State.REJECTED, State.CANCELLED, State.EXPIRED})
@@ -160,12 +161,11 @@ def take(found: MutableMapping[str, OpenRequest], entry: EntryOnRequest) -> None
     if known is not None and _why_not(known, entry, state):
         return
     before = known or OpenRequest(entry.seq, state, 0, "")
-    found[request_id] = replace(
-        before,
-        seq=entry.seq,
-        state=state,
-        version=_version(entry),
-        digest=str(body.get("digest", "")),
+    found[request_id] = OpenRequest(
+        entry.seq,
+        state,
+        _version(entry),
+        str(body.get("digest", "")),
         calls=before.calls + (entry.action == ATTEMPT),
         said=_said(before, entry, body),
         progress=body.get("progress"),
@@ -238,9 +238,11 @@ def contradiction(
     the row at all (`is_written`), the entry must leave all as it was.
     """
     request_id = id_of(entry)
+    if not request_id or entry.action in (SUBMITTED, DOUBTED):
+        return None
     body = _read(entry)
     state = _state(body)
-    if not request_id or entry.action in (SUBMITTED, DOUBTED) or _is_put_right(known, entry, state):
+    if _is_put_right(known, entry, state):
         return None
     is_signing = entry.action == SIGNED_AGAIN  # which ends nothing, so nothing of it is harmless
     is_harmless = not is_signing and state in _STOPS and (known is None or known.state in UNSENT)
@@ -370,6 +372,12 @@ def _is_put_right(known: OpenRequest | None, entry: EntryOnRequest, state: State
     return state is State.UNRESOLVED if was_sent else state not in OPEN
 
 
+def ends_what_is_over(known: State, entry: EntryOnRequest) -> bool:
+    """Is this entry the end of what had ended before, as `known` says? Somebody had put an older row back, and it ended
+    like any other: that changes nothing of how it had."""
+    return known not in OPEN and entry.action in _ENDS
+
+
 def _wrongly_goes_on(entry: EntryOnRequest, state: State | None) -> bool:
     if entry.action in _REOPENS:
         return False
@@ -423,10 +431,8 @@ def _why_not(known: OpenRequest, entry: EntryOnRequest, state: State | None) -> 
 
 def _state(body: Mapping[str, Any]) -> State | None:
     """None where the entry says none, as those of a refusal."""
-    try:
-        return State(body["state"])
-    except (KeyError, ValueError):
-        return None
+    said = body.get("state")
+    return _STATES.get(said) if isinstance(said, str) else None
 
 
 def _version(entry: EntryOnRequest) -> int:

@@ -18,8 +18,10 @@ from bot.services.operators import changed_rows, safe_mode
 from bot.services.requests import approvals, lifecycle
 from storage import audit
 from storage.tables import metadata
+from tests.services.outcome_steps import TOPUP, Fault
 from tests.services.test_deep_check import another
 from tests.services.test_safe_mode_on_record import restored
+from tests.support.kinds import asked
 from tests.support.world import BOB, CAROL, World, a_world
 from tests.thief.edits import Database, insert, opened
 from tests.thief.programme import place_of
@@ -100,6 +102,52 @@ async def test_an_export_is_whole_whatever_was_changed_in_a_request_and_whatever
         with opened(place_of(world)) as database:
             (row,) = database.read("request")
             _edited(database, row, edit)
+
+        with suppress(CountersignError):
+            await WAYS[way](world, request)
+        await _rounds(world)
+
+        file = tmp_path / "audit.jsonl"
+        file.write_text("".join(await _exported(world)))
+        is_whole = verify_audit.main([str(file)]) == 0
+        assert is_whole, capsys.readouterr().out
+
+
+async def _ends(world: World, request: Request, end: str) -> None:
+    if end == "succeeded":
+        await world.approve(request)
+        await world.run(10)
+    elif end == "failed":
+        await Fault("drop_before_commit").set(world, TOPUP, times=50)
+        await world.approve(request)
+        await world.run(90_000, step=900)
+    else:
+        await WAYS[
+            {"rejected": "it is rejected", "cancelled": "it is cancelled", "expired": "it expires"}[end]
+        ](world, request)
+
+
+_BESIDE = ("state", "kind", "digest", "requester", "version", "first_sent_at", "outcome", "approved_at")
+
+
+@pytest.mark.parametrize("beside", _BESIDE)
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("back", ["pending", "approved", "executing", "unresolved"])
+@pytest.mark.parametrize("end", ["succeeded", "failed", "rejected", "cancelled", "expired"])
+async def test_an_export_is_whole_whatever_of_a_request_that_had_ended_was_put_back_and_changed(
+    tmp_path: Path, end: str, back: str, way: str, beside: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its row says that it is open again, and something else besides."""
+    async with a_world(tmp_path) as world:
+        kind = ("card_topup", "card_freeze", "card_limits")[(len(end) + len(back) + len(way)) % 3]
+        request = await asked(world, "card_topup" if end == "failed" else kind)
+        await _ends(world, request, end)
+        assert (await world.request(request.id)).state == end
+        with opened(place_of(world)) as database:
+            (row,) = database.read("request")
+            if beside != "state":
+                _edited(database, row, beside)
+            database.write("UPDATE request SET state = ? WHERE id = ?", back, row["id"])
 
         with suppress(CountersignError):
             await WAYS[way](world, request)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 
 from bot.domain.alerts import request_alerts
 from bot.domain.errors import Stale
@@ -78,19 +79,20 @@ async def _of_their_lists(core: Core, noted: Mapping[str, Contradiction]) -> dic
             log_facts = await on_record.of(tx)
             met = [await requests.get(tx, request_id) for request_id in noted]
             for list_id in {one.parent_id or one.id for one in met if one is not None}:
-                found |= await _of_list(tx, log_facts.open, list_id)
+                found |= await _of_list(tx, log_facts.open, list_id, noted.get(list_id))
     except LogNotWhole:  # an alert of its own says so
         return {}
     return {request_id: wrong for request_id, wrong in found.items() if request_id not in noted}
 
 
 async def _of_list(
-    tx: Tx, known: Mapping[str, open_requests.OpenRequest], list_id: str
+    tx: Tx, known: Mapping[str, open_requests.OpenRequest], list_id: str, noted: Contradiction | None
 ) -> dict[str, Contradiction]:
+    """`noted`: what was met of the list itself."""
     whole = await requests.get(tx, list_id)
     rows = await requests.rows_of(tx, list_id)
     differing = [open_requests.differs(row, known.get(row.id)) for row in rows]
-    wrong = None if whole is None else open_requests.differs(whole, known.get(list_id))
+    wrong = noted if whole is None or noted else open_requests.differs(whole, known.get(list_id))
     if wrong is not None and wrong.on_record in UNSENT:  # it is cancelled, so all its rows are
         differing += [
             Contradiction(row.id, "is a row of a list that is not as on record", row.state)
@@ -100,20 +102,37 @@ async def _of_list(
     return {one.request_id: one for one in (*differing, wrong) if one is not None}
 
 
-async def _ends_on_record(core: Core, ids: Collection[str]) -> dict[str, State]:
-    """How each of them ended by its last entry, of a log that was checked meanwhile; none where it is not whole."""
-    last: dict[str, State] = {}
+@dataclass(frozen=True, slots=True)
+class _End:
+    """How a request has ended by the log, of which kind it was there, and its fingerprint."""
+
+    state: State
+    kind: str
+    digest: str
+
+
+async def _ends_on_record(core: Core, ids: Collection[str]) -> dict[str, _End]:
+    """How each of them has ended, by a log that was checked meanwhile; none where it is not whole."""
+    last: dict[str, _End] = {}
 
     def take(link: chain.Link) -> None:
         request_id = open_requests.id_of(link)
-        if request_id in ids and (state := open_requests.state_of(link)) is not None:
-            last[request_id] = state
+        if request_id not in ids:
+            return
+        state, known = open_requests.state_of(link), last.get(request_id)
+        if known is not None and open_requests.ends_what_is_over(known.state, link):
+            return
+        said = open_requests.read_body(link.body)
+        state = state or (known.state if known is not None else None)
+        if state is not None and "digest" in said:
+            kind = known.kind if known is not None else str(said.get("kind", ""))
+            last[request_id] = _End(state, kind, str(said["digest"]))
 
     if not ids:
         return last
     async with core.store.read() as tx:
         report = await chain.verify(tx, take=take)
-    return {one: state for one, state in last.items() if state in TERMINAL} if report.ok else {}
+    return {one: end for one, end in last.items() if end.state in TERMINAL} if report.ok else {}
 
 
 async def _tell(tx: Tx, core: Core, found: Contradiction, *, is_met: bool) -> None:
@@ -141,20 +160,29 @@ async def _tell_of_count(tx: Tx, core: Core, found: Contradiction) -> None:
     await alerts.keep(tx, core, said, condition=condition, subject=found.request_id, program="")
 
 
-async def _put_right(tx: Tx, core: Core, found: Contradiction, ended: State | None) -> None:
+async def _put_right(tx: Tx, core: Core, found: Contradiction, ended: _End | None) -> None:
     """The log has the last word: where what this writes does not follow it, NotAsOnRecord is raised."""
     request = await requests.get(tx, found.request_id)
-    if found.was_counted or request is None or (request.state not in OPEN and not found.on_record):
+    if found.was_counted or request is None:
         return
+    said: dict[str, str] = {}
     if found.on_record:
         was_sent = State(found.on_record) not in UNSENT
         state, text = (State.UNRESOLVED, _WAS_SENT) if was_sent else (State.CANCELLED, _NEVER_SENT)
     elif ended is not None:
-        state, text = ended, _ENDED.format(state=ended.value)
+        if request.state is ended.state:
+            return
+        state, text = ended.state, _ENDED.format(state=ended.state.value)
+        # Not what somebody wrote into its row: an export would look forged from then on.
+        said = {"kind": ended.kind or request.kind, "digest": ended.digest}
+    elif request.state not in OPEN:
+        return
     else:  # nobody can tell how it ended: the log is not whole
         await requests.touch(tx, request, due_at=None, remind_at=None)
         return
     moved = await requests.put_right(tx, request, state, text=text)
-    await audit.of_request(tx, core, moved, _ACTOR, open_requests.PUT_RIGHT, {"was": request.state.value})
+    await audit.of_request(
+        tx, core, moved, _ACTOR, open_requests.PUT_RIGHT, {"was": request.state.value, **said}
+    )
     await outbox_messages.card(tx, core, moved)
     await outbox_messages.tell_requester(tx, core, moved, "")

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from sqlalchemy import text
 
-from bot.domain.errors import Stale
-from bot.domain.requests import State
+from bot.domain.errors import CountersignError, Stale
+from bot.domain.requests import OPEN, State
+from bot.services.alerts import put_back_rules
 from bot.services.operators import changed_rows, deep_check
 from tests.services.bulk_requests import a_list, ask_bulk, rows_of, run_to_the_end, states_of
 from tests.services.outcome_steps import alert_kinds, top_ups
@@ -122,3 +124,58 @@ async def test_a_row_that_was_out_while_its_list_ended_is_not_sent_and_its_list_
         said = (await world.request(batch.id)).outcome_text
         assert "1 more row is not counted here" in said
         assert "look in the ledger" in said
+
+
+_EDITS = {
+    "the list is deleted": ("list", "DELETE FROM request WHERE id = ?"),
+    "a row is deleted": ("row", "DELETE FROM request WHERE id = ?"),
+    "another kind of the list": ("list", "UPDATE request SET kind = 'card_freeze' WHERE id = ?"),
+    "another kind of a row": ("row", "UPDATE request SET kind = 'card_freeze' WHERE id = ?"),
+    "other terms of the list": ("list", "UPDATE request SET reason = 'another' WHERE id = ?"),
+    "another program of the list": ("list", "UPDATE request SET program = 'other' WHERE id = ?"),
+    "a row of no list": ("row", "UPDATE request SET parent_id = NULL WHERE id = ?"),
+    "the list ended": ("list", "UPDATE request SET state = 'cancelled' WHERE id = ?"),
+    "the list is pending": ("list", "UPDATE request SET state = 'pending' WHERE id = ?"),
+    "a row ended": ("row", "UPDATE request SET state = 'cancelled' WHERE id = ?"),
+}
+
+
+@pytest.mark.by_turns(2)
+@pytest.mark.parametrize("for_good", [False, True])
+@pytest.mark.parametrize("stage", ["pending", "approved"])
+@pytest.mark.parametrize("edit", _EDITS)
+async def test_a_list_ends_with_its_rows_and_they_with_it_whatever_somebody_changed_for_a_while(
+    world: World, edit: str, stage: str, for_good: bool
+) -> None:
+    batch = await ask_bulk(world, a_list(world, "10", "20", "30"))
+    if stage == "approved":
+        await world.approve(batch)
+    which, statement = _EDITS[edit]
+    one = batch.id if which == "list" else (await rows_of(world, batch))[1].id
+    with opened(place_of(world)) as database:
+        (kept,) = [row for row in database.read("request") if row["id"] == one]
+        database.write(statement, one)
+    await _watched(world, seconds=24)
+    if not for_good:
+        with opened(place_of(world)) as database:
+            now = [row["version"] for row in database.read("request") if row["id"] == one]
+            if now in ([], [kept["version"]]):  # else it was put right already
+                database.write("DELETE FROM request WHERE id = ?", one)
+                insert(database, "request", kept)
+    await _watched(world, seconds=180)
+
+    with opened(place_of(world)) as database:
+        rows = [row for row in database.read("request") if row["rows"] is None]
+        of_list = {row["state"] for row in database.read("request") if row["rows"] is not None}
+    are_open = {row["id"]: row["state"] for row in rows if row["state"] in OPEN}
+    assert not (of_list - OPEN and are_open), "its list has ended"
+    assert not (of_list & {"approved", "executing"} and not are_open), "its rows have all ended"
+
+
+async def _watched(world: World, *, seconds: int) -> None:
+    for _ in range(seconds // 12):
+        await world.advance(12)
+        with suppress(CountersignError):
+            await world.run_due()
+        await put_back_rules.tell(world.core)
+        await changed_rows.watch(world.core)

@@ -38,10 +38,15 @@ async def row_changed(tx: Tx, core: Core, row: Request) -> None:
     """Called in the transaction of each change of a row; nothing for a request that is no row."""
     if row.parent_id is None:
         return
-    batch = await requests.get(tx, row.parent_id)
-    if batch is None or batch.state is State.PENDING:
-        return
-    await _follow(tx, core, batch)
+    await follow(tx, core, row.parent_id)
+
+
+async def follow(tx: Tx, core: Core, batch_id: str) -> None:
+    """Move this batch to where its rows are, also where it was out of the database as they changed. Nothing of one that
+    nobody has approved yet."""
+    batch = await requests.get(tx, batch_id)
+    if batch is not None and batch.state is not State.PENDING:
+        await _follow(tx, core, batch)
 
 
 async def _follow(tx: Tx, core: Core, batch: Request) -> None:

@@ -23,17 +23,22 @@ from bot.services import execution
 from bot.services.execution import outcome_writer, try_now
 from bot.services.operators import deep_check, key_change
 from bot.services.requests import approvals, lifecycle
+from storage import tables
+from storage.cards import otp_recipients
 from storage.log_record import on_record
 from storage.log_record.debits import OrphanDebit
 from storage.operators import safe_mode
+from storage.protection import CODE_RECIPIENT, signed_rows
 from storage.requests import attempts, requests
 from storage.store import Store
+from storage.transaction import Tx
+from storage.upsert import upsert
 from storage.vault import Keyring, Vault, new_master
 from tests.services.bulk_requests import a_list, ask_bulk
 from tests.services.outcome_steps import TOPUP, open_alerts, processor, status
 from tests.services.test_keys_too_old import as_a_copy
 from tests.support.databases import BACKENDS
-from tests.support.world import ALICE, CAROL, MASTER, World, a_policy, a_world
+from tests.support.world import ALICE, BOB, CAROL, MASTER, World, a_policy, a_world
 from tests.thief.edits import opened
 from tests.thief.programme import place_of
 
@@ -249,3 +254,38 @@ async def test_a_debit_that_another_process_finds_while_limits_are_counted_count
         await other.close()
     assert (await world.request(request.id)).state is State.PENDING
     await nobody_is_accused(world)
+
+
+@pytest.mark.parametrize("url", ["postgresql"], indirect=True)
+async def test_a_signed_row_that_two_processes_change_at_once_was_changed_by_nobody_else(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The row is read, another process changes it and signs it again, and its signature is read after that."""
+    await _named(world, ALICE)
+    is_read, read = asyncio.Event(), signed_rows._row
+
+    async def slowly(tx: Tx, signed: signed_rows.SignedTable, key: str) -> Any:
+        row = await read(tx, signed, key)
+        if not is_read.is_set():
+            is_read.set()
+            await asyncio.wait([other], timeout=1)
+        return row
+
+    async def afterwards() -> None:
+        await is_read.wait()
+        await _named(world, CAROL)
+
+    other = asyncio.create_task(afterwards())
+    monkeypatch.setattr(signed_rows, "_row", slowly)
+    await _named(world, BOB)
+    await other
+
+    async with world.store.read() as tx:
+        assert dict(await otp_recipients.all(tx)) == {"emp-1042": CAROL}
+    assert not world.store.rows_met
+
+
+async def _named(world: World, person: str) -> None:
+    async with world.store.begin() as tx, signed_rows.changing(tx, CODE_RECIPIENT, "emp-1042"):
+        row = {"partner_ref": "emp-1042", "slack_id": person}
+        await upsert(tx, tables.person_card, [row], key=("partner_ref",))

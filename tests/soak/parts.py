@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,8 @@ MARKED: Final = ("-m", "soak or sampled or walk or by_turns")
 PYTEST: Final = ("-m", "pytest", "-q", "-s", "--timeout=0", "-p", "no:randomly", *MARKED)
 #: The image needs what `make soak` does not ask for, and `make image` runs it; the other one only speaks of marks.
 APART: Final = ("tests/soak/test_image.py", "tests/soak/test_command.py")
+
+_MARKED = re.compile(r"\bpytest\.mark\.(?:soak|sampled|walk|by_turns)\b")
 
 
 @dataclass(frozen=True)
@@ -75,14 +78,24 @@ def all_parts() -> list[Part]:
 def files_with_more() -> list[str]:
     """Paths from the project's folder of the test files that have tests for the soak beside the counted ones."""
     found = (path.relative_to(ROOT).as_posix() for path in sorted((ROOT / "tests").rglob("test_*.py")))
-    return [name for name in found if name not in APART and _tests_in(name) > len(_counted_in(name))]
+    return [name for name in found if name not in APART and _tests_in(name) - _counted_in(name)]
 
 
-def _tests_in(name: str) -> int:
-    """How many tests of a file, or cases of one, are marked for the soak."""
+def _tests_in(name: str) -> set[str]:
+    """The tests of a file that are marked for the soak, or have a case that is; one may have several marks."""
     text = (ROOT / name).read_text(encoding="utf-8")
-    marks = re.findall(r"^.*\bpytest\.mark\.(?:soak|sampled|walk|by_turns)\b", text, re.MULTILINE)
-    return text.count("def test_") if any(line.startswith("pytestmark") for line in marks) else len(marks)
+    if not _MARKED.search(text):
+        return set()
+    steps = ast.parse(text).body
+    marks = [ast.unparse(one) for one in steps if isinstance(one, ast.Assign)]
+    are_all = any(one.startswith("pytestmark") and _MARKED.search(one) for one in marks)
+    there = {
+        f"{name}::{one.name}": any(_MARKED.search(ast.unparse(mark)) for mark in one.decorator_list)
+        for one in steps
+        if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef) and one.name.startswith("test_")
+    }
+    found = {test for test, is_marked in there.items() if is_marked or are_all}
+    return found or set(there)  # else it is a list of cases that has the mark
 
 
 def _counted_in(name: str) -> set[str]:

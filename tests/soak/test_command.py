@@ -99,6 +99,11 @@ def test_each_counted_test_is_there_and_reads_its_size_and_seed() -> None:
             assert '"SEED"' in text or "a_seed()" in text
 
 
+def test_a_file_of_which_each_test_for_the_soak_is_counted_has_no_whole_run() -> None:
+    """There would be no test in it, which pytest calls a failure: some have two marks."""
+    assert "tests/thief/test_junk.py" not in files_with_more()
+
+
 def test_every_test_for_the_soak_belongs_to_a_part() -> None:
     marked = {
         path.relative_to(ROOT).as_posix()

@@ -6,7 +6,7 @@ import pytest
 
 from bot.partner import errors
 from bot.partner.calls import cards as card_calls
-from bot.partner.certainty import Certainty, classify, documented
+from bot.partner.certainty import Certainty, classify, documented, unanswered
 from bot.partner.client import ENDPOINTS
 from bot.partner.endpoints import Endpoint
 from bot.partner.errors import CLASSES, PartnerError, Refused
@@ -69,6 +69,15 @@ def expected(operation: Endpoint) -> dict[tuple[int, str], Certainty]:
     words = [cell.split() for cell in text.split(";") if cell.strip()]
     names = {"definite": D, "spent": S, "ambiguous": A, "transient": T}
     return {(int(status), code): names[certainty] for status, code, certainty in words}
+
+
+def test_what_an_answer_proves_is_said_in_four_words_that_programs_may_compare() -> None:
+    assert [*Certainty] == ["definite", "definite_key_spent", "ambiguous", "transient"]
+
+
+@pytest.mark.parametrize("operation", ENDPOINTS)
+def test_without_an_answer_a_read_moved_nothing_and_a_change_is_open(operation: Endpoint) -> None:
+    assert unanswered(operation) is (A if operation.value in CHANGES else T)
 
 
 @pytest.mark.rule("R003", "R004")

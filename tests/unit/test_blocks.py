@@ -259,6 +259,26 @@ def test_a_column_of_figures_stands_on_the_right_and_no_cell_is_empty() -> None:
     assert "column_settings" not in blocks.table(("Name",), [("Ann",)])
 
 
+def test_the_first_row_below_the_head_counts_for_where_a_column_stands() -> None:
+    (right,) = blocks.table(("Sum",), [("12.00",)])["column_settings"]
+    assert right == {"align": "right"}
+    assert "column_settings" not in blocks.table(("Sum",), [("none of them",), ("12.00",)])
+
+
+def test_a_table_whose_rows_are_of_different_lengths_is_refused() -> None:
+    """Slack would refuse it, or draw a figure below the head of another column."""
+    with pytest.raises(ValueError, match=r"shorter|longer"):
+        blocks.table(("Name", "Sum"), [("Ann", "1"), ("Bob",)])
+
+
+def test_a_table_that_fits_to_the_sign_is_not_cut() -> None:
+    rows = [("x" * blocks.CELL,)] * (blocks.TABLE_TEXT // blocks.CELL)
+    left = blocks.TABLE_TEXT - len(rows) * blocks.CELL
+    fits, one_more = (_texts(blocks.table(("h" * head,), rows)) for head in (left, left + 1))
+    assert {len(text) for (text,) in fits[1:]} == {blocks.CELL}
+    assert {len(text) for (text,) in one_more[1:]} == {blocks.CELL - 4}
+
+
 def test_cells_are_cut_until_all_of_a_table_fits() -> None:
     whole = blocks.table(("h",), [("x" * 200,)] * 58)
     assert {len(text) for (text,) in _texts(whole)[1:]} == {120}

@@ -71,7 +71,7 @@ def clean(text: str) -> str:
         text
     ):  # nearly always, and far quicker than looking at each character
         return text
-    text = text.replace("\r\n", "\n").replace("\u2028", "\n").replace("\u2029", "\n").replace("\t", " ")
+    text = text.replace("\u2028", "\n").replace("\u2029", "\n").replace("\t", " ")
     return "".join(
         c
         for c in text

@@ -31,8 +31,11 @@ from tests.mutants.operators import Mutant, mutants, mutated
 from tests.mutants.rooms import ROOT, module_name, room_of
 
 KILLED, SURVIVED, ENDLESS, BROKEN = "killed", "survived", "endless", "broken"
-# The tests of a room take seconds: a mutant that has not ended by then never does.
+# A mutant that has not ended by then never does: the tests of a room take seconds. Where they take longer, as on a busy
+# machine, it is so many times as long as with nothing changed: a slow machine is to notice no mutant.
 _PATIENCE_S = 60.0
+_TIMES_AS_LONG = 5.0
+_PATIENCE_UNCHANGED_S = 600.0
 # In place of a mutant's number: the tests with nothing changed.
 _UNCHANGED = -1
 _OPTIONS = (
@@ -59,11 +62,13 @@ def run(path: str, chosen: Sequence[Mutant]) -> Iterator[Result]:
     in_functions = [m for m in chosen if m.in_function]
     if in_functions:
         yield from _in_collected(path, source, tests, in_functions)
-    elif chosen:
-        _require_sound(path, tests, _forked(partial(_pytest, tests), _PATIENCE_S))
-    for mutant in chosen:
-        if not mutant.in_function:
-            yield _timed(mutant, partial(_imported_as, path, source, mutant, tests))
+    of_module = [m for m in chosen if not m.in_function]
+    if not of_module:
+        return
+    outcome, patience_s = _unchanged(partial(_pytest, tests))
+    _require_sound(path, tests, outcome)
+    for mutant in of_module:
+        yield _timed(mutant, partial(_imported_as, path, source, mutant, tests), patience_s)
 
 
 def all_of(path: str) -> list[Mutant]:
@@ -76,9 +81,16 @@ def _require_sound(path: str, tests: Sequence[str], outcome: str) -> None:
         raise Unsound(f"The tests of {path} do not pass without a mutant: {' '.join(tests)} ({outcome})")
 
 
-def _timed(mutant: Mutant, child: Callable[[], int]) -> Result:
+def _unchanged(child: Callable[[], int]) -> tuple[str, float]:
+    """What the tests come to with nothing changed, and how long to wait for a mutant then."""
     began = time.monotonic()
-    return Result(mutant, _forked(child, _PATIENCE_S), time.monotonic() - began)
+    outcome = _forked(child, _PATIENCE_UNCHANGED_S)
+    return outcome, max(_PATIENCE_S, _TIMES_AS_LONG * (time.monotonic() - began))
+
+
+def _timed(mutant: Mutant, child: Callable[[], int], patience_s: float) -> Result:
+    began = time.monotonic()
+    return Result(mutant, _forked(child, patience_s), time.monotonic() - began)
 
 
 def _in_collected(path: str, source: str, tests: Sequence[str], part: Sequence[Mutant]) -> Iterator[Result]:
@@ -105,7 +117,7 @@ def _in_collected(path: str, source: str, tests: Sequence[str], part: Sequence[M
             yield Result(by_index.pop(int(index)), outcome, float(seconds))
     os.waitpid(pid, 0)
     for mutant in by_index.values():  # code that cannot be exchanged, such as of a closure that lost a name
-        yield _timed(mutant, partial(_imported_as, path, source, mutant, tests))
+        yield _timed(mutant, partial(_imported_as, path, source, mutant, tests), _PATIENCE_UNCHANGED_S)
 
 
 class _SameExamples:
@@ -140,7 +152,8 @@ class _ForkInstead(_SameExamples):
                 return 1
             return 1 if session.testsfailed else 0
 
-        self._say(_UNCHANGED, _forked(all_pass, _PATIENCE_S), 0)
+        outcome, patience_s = _unchanged(all_pass)
+        self._say(_UNCHANGED, outcome, 0)
         for mutant in self._part:
             code = compile(mutated(self._source, mutant.index), str(ROOT / self._path), "exec")
             if not _exchangeable(functions, code):
@@ -150,7 +163,7 @@ class _ForkInstead(_SameExamples):
                 _exchange(functions, code)
                 return all_pass()
 
-            result = _timed(mutant, child)
+            result = _timed(mutant, child, patience_s)
             self._say(mutant.index, result.outcome, result.seconds)
         return True
 

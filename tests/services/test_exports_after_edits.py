@@ -137,7 +137,7 @@ _BESIDE = ("state", "kind", "digest", "requester", "version", "first_sent_at", "
 async def test_an_export_is_whole_whatever_of_a_request_that_had_ended_was_put_back_and_changed(
     tmp_path: Path, end: str, back: str, way: str, beside: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Its row says that it is open again, and something else besides."""
+    """Its row says that it is open again, and something else as well."""
     async with a_world(tmp_path) as world:
         kind = ("card_topup", "card_freeze", "card_limits")[(len(end) + len(back) + len(way)) % 3]
         request = await asked(world, "card_topup" if end == "failed" else kind)

@@ -95,7 +95,7 @@ def _text(at: datetime | None) -> str | None:
 
 
 def _digest(*parts: Any) -> str:
-    """SHA-256 over the parts as one JSON array. An encoder is set up anew for each array, which takes longer than all
+    """SHA-256 over the parts as one JSON array. An encoder is set up again for each array, which takes longer than all
     else, and a check of everything makes a million."""
     text = f"[{','.join(map(_as_json, parts))}]"
     return hashlib.sha256(text.encode()).hexdigest()[:_HEX_DIGITS]

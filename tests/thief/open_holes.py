@@ -74,9 +74,20 @@ def _bodies_without_rows(patch: pytest.MonkeyPatch) -> None:
         patch.setattr(module, "has_its_body", _always(True))
 
 
-def _no_mac_and_no_passkey(patch: pytest.MonkeyPatch) -> None:
+def _no_mac_and_no_log(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(signatures, "is_genuine", _always(True))
+    patch.setattr(on_record, "require_fits", _later(None))
+
+
+def _no_mac_no_log_and_no_passkey(patch: pytest.MonkeyPatch) -> None:
+    _no_mac_and_no_log(patch)
     patch.setattr(proofs, "needed_for", _always(False))
+
+
+def _no_log_and_no_anchors(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(on_record, "require_fits", _later(None))
+    patch.setattr(passkeys_on_record, "has_all", _always(True))
+    patch.setattr(passkeys_on_record, "is_copy_in_doubt", _later(False))
 
 
 #: By the name in `programme.KNOWN`: the bot without what closes that hole.
@@ -97,19 +108,15 @@ WITHOUT: dict[str, Patch] = {
     ),
     "the link to another person": lambda patch: patch.setattr(delivery, "_is_for", _always(True)),
     "a mute rule": _no_row_signatures,
-    "an approval copied with its signature": _no_mac_and_no_passkey,
-    "the log is cut off before the first passkey while the bot is down": lambda patch: patch.setattr(
-        passkeys_on_record, "is_whole", _later(True)
-    ),
+    "an approval copied with its signature": _no_mac_no_log_and_no_passkey,
+    "the log is cut off before the first passkey while the bot is down": _no_log_and_no_anchors,
     "a pause put back to none": lambda patch: patch.setattr(
         changed_rows, "undo_what_was_put_back", _later([])
     ),
     "codes put back to an earlier person": lambda patch: patch.setattr(
         changed_rows, "undo_what_was_put_back", _later([])
     ),
-    "one approval of two made to settle": lambda patch: patch.setattr(
-        signatures, "is_genuine", _always(True)
-    ),
+    "one approval of two made to settle": _no_mac_and_no_log,
     "what was stopped and rejected put back": lambda patch: patch.setattr(
         on_record, "require_fits", _later(None)
     ),

@@ -35,9 +35,10 @@ from bot.services.requests import approvals
 from bot.view_models import LinkView
 from storage.cards import otp_recipients
 from storage.columns import time_text
+from storage.errors import ChangedOutside
 from storage.events import webhook_secrets
 from storage.messages import mutes
-from storage.operators import leases, programs
+from storage.operators import leases, passkeys_on_record, programs
 from storage.protection import SIGNED_TABLES, signed_rows
 from storage.requests import confirmations
 from storage.transaction import ChainMemory
@@ -696,9 +697,15 @@ async def tried(
 
 
 async def _restart(world: World) -> None:
+    """With no memory of what was before; it reads the whole log, as passkeys need it."""
     world.store._versions.clear()
     world.store._chain = ChainMemory()
     await changed_rows.undo_what_was_put_back(world.core)
+    with suppress(ChangedOutside):
+        left = 1
+        while left:
+            async with world.store.read() as tx:
+                left = await passkeys_on_record.learn(tx)
 
 
 def _edited(world: World, edits: Iterable[Edit], most: int | None) -> list[Edit]:

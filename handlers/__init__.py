@@ -10,7 +10,7 @@ import re
 
 from slack_bolt.app.async_app import AsyncApp
 
-from handlers import buttons, commands, home, modals
+from handlers import buttons, commands, home, modals, safer
 from handlers.buttons import alerts, card_details, paging, passkey_links, pause
 from handlers.conversation import dialog, messages
 from handlers.deps import Deps
@@ -26,7 +26,7 @@ COMMANDS = ("/card", "/float", "/funding", "/requests", "/countersign")
 
 def register(app: AsyncApp, deps: Deps) -> None:
     """Put every listener on the app. Bolt asks them in this order, so the busiest come first."""
-    guard = guarded(deps, Seen(deps.core.clock))
+    guard = guarded(deps, Seen(deps.core.clock), safer.is_safer)
     app.use(EventTurns().one_of_each_person)
 
     for name in COMMANDS:

@@ -337,8 +337,13 @@ def _is_closed_view(error: Exception) -> bool:
 Guarded = Callable[..., Awaitable[None]]
 
 
-def guarded(deps: Deps, seen: Seen) -> Callable[[Listener], Guarded]:
-    """The decorator `register` puts on every listener. Bolt hands the arguments in by their names."""
+def guarded(
+    deps: Deps, seen: Seen, is_safer: Callable[[Turn], bool] = lambda _: False
+) -> Callable[[Listener], Guarded]:
+    """The decorator `register` puts on every listener. Bolt hands the arguments in by their names.
+
+    `is_safer`: does what they do only stop something? Then it is counted, and never too much.
+    """
 
     def decorate(listener: Listener) -> Guarded:
         async def guard(ack: AsyncAck, body: Json, client: AsyncWebClient, respond: AsyncRespond) -> None:
@@ -346,7 +351,8 @@ def guarded(deps: Deps, seen: Seen) -> Callable[[Listener], Guarded]:
             if _is_repeat(seen, body):
                 await turn.ack()
                 return
-            if _is_counted(turn) and not deps.done.take(_person(turn), turn.core.clock.monotonic()):
+            is_too_much = _is_counted(turn) and not deps.done.take(_person(turn), turn.core.clock.monotonic())
+            if is_too_much and not is_safer(turn):
                 await _refuse_more(turn)
                 await turn.ack()
                 return

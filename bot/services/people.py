@@ -217,9 +217,9 @@ async def require_member(
         return await member(core, slack_id, within_s=within_s, safer=safer)
 
 
-async def require_reader(core: Core, slack_id: str, *, action: str = "lookup") -> Actor:
+async def require_reader(core: Core, slack_id: str, *, action: str = "lookup", safer: bool = False) -> Actor:
     """As `require_member`, for who is only answered: their look may be some seconds old."""
-    return await require_member(core, slack_id, action=action, within_s=ANSWERED_WITHIN_S)
+    return await require_member(core, slack_id, action=action, within_s=ANSWERED_WITHIN_S, safer=safer)
 
 
 async def require_requester(

@@ -74,8 +74,7 @@ async def _confirm_terms(turn: Turn, view_id: str, request_id: str) -> None:
 async def _reject(turn: Turn, request_id: str, version: int) -> None:
     await _require_member(turn, "request.reject", request_id)
     # Before a reason is typed for nothing; who may reject is asked of Slack when it is submitted.
-    found = await request_lookups.request_view(turn.core, request_id)
-    approvals.require_rejectable(found.request, turn.user)
+    await approvals.require_may_reject(turn.core, request_id, turn.user)
     await turn.client.views_open(trigger_id=turn.trigger, view=approval_modals.reject(request_id, version))
 
 

@@ -47,7 +47,7 @@ async def _looked_up(turn: Turn, asked: Command) -> Block | None:
     look_up = LOOK_UPS.get((asked.command, asked.subcommand))
     if look_up is None:
         return None
-    actor = await people.require_reader(turn.core, turn.user)
+    actor = await people.require_reader(turn.core, turn.user, safer=look_up.is_safer)
     found = await look_up.answer(Asking.of(turn, actor, asked))
     return replies.with_share(found, asked.text) if look_up.shared else found
 

@@ -143,7 +143,7 @@ class LookUp:
 
     `usage` and `help` are what help shows, empty where another row tells it. `shared`: its answer may be shown
     to a channel; the others are about the person who asked. `role`: who may use it, where not everybody may; `group`
-    is the heading under which help lists it.
+    is the heading under which help lists it. `is_safer`: it stops something, so it is never too much for one person.
     """
 
     name: tuple[str, str]
@@ -153,3 +153,4 @@ class LookUp:
     shared: bool = False
     role: Role | None = None
     group: str = "look up"
+    is_safer: bool = False

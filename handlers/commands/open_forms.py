@@ -51,7 +51,12 @@ def _draft_only(kinds: Mapping[str, type[Operation]]) -> str:
 async def open_form(turn: Turn, cls: type[Operation], filled: Filled, *, note: str = "") -> None:
     """For those who may ask; a trigger lives three seconds, so nothing slow stands before the window."""
     await people.require_may_ask(
-        turn.core, turn.user, cls, action=f"{cls.kind}.open", within_s=people.ANSWERED_WITHIN_S
+        turn.core,
+        turn.user,
+        cls,
+        action=f"{cls.kind}.open",
+        within_s=people.ANSWERED_WITHIN_S,
+        safer=cls.handling.is_urgent,
     )
     filled = replace(filled, texts=_without_safeguards(cls, filled.texts))
     if cls.handling.needs_public_url and not turn.core.reveals.base_url:

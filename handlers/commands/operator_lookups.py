@@ -97,6 +97,7 @@ LOOK_UPS = (
         "/countersign pause [PROGRAM] [REASON]",
         "stop sending to your card provider immediately",
         role=people.Role.APPROVER_OR_ADMIN,
+        is_safer=True,
     ),
     _on_duty(
         ("countersign", "resume"),

@@ -192,7 +192,9 @@ LOOK_UPS = (
         "one request with everything decided about it; last is your newest",
         shared=True,
     ),
-    LookUp(("requests", "cancel"), _cancel, "/requests cancel R-XXXX", "withdraw one of yours"),
+    LookUp(
+        ("requests", "cancel"), _cancel, "/requests cancel R-XXXX", "withdraw one of yours", is_safer=True
+    ),
     LookUp(
         ("requests", "verify"),
         _verify,

@@ -63,8 +63,11 @@ def _what_if(turn: Turn, text: str) -> Command | None:
 
 
 async def received_message(turn: Turn, text: str) -> ReceivedMessage:
-    """Raises NotAllowed for those who may use nothing."""
-    actor = await people.require_reader(turn.core, turn.user)
+    """Raises NotAllowed for those who may use nothing.
+
+    It may be a pause, which is known once it is read: all else that follows has a look of its own.
+    """
+    actor = await people.require_reader(turn.core, turn.user, safer=True)
     event = turn.event
     root = str(event.get("thread_ts") or event.get("ts") or "")
     return ReceivedMessage(

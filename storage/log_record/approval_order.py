@@ -26,11 +26,11 @@ async def of(tx: Tx, requests: Collection[Request]) -> ApprovalOrder:
     the order of its times. The log is read on where another process has approved one of them just now; raises
     `LogNotWhole` then."""
     hours = (await on_record.known(tx)).counted
-    if any(_is_new(one, tx.now) and counted.of(hours, one.id) is None for one in requests):
+    if any(_is_new(one, tx.now) and counted.find(hours, one.id) is None for one in requests):
         hours = (await on_record.of(tx)).counted
 
     def moment(one: Request | Counted) -> Moment:
-        known = one if isinstance(one, Counted) else counted.of(hours, one.id)
+        known = one if isinstance(one, Counted) else counted.find(hours, one.id)
         return known.seq if known is not None else 0, one.approved_at or one.created_at, one.created_at
 
     return moment

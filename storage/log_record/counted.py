@@ -114,11 +114,6 @@ def wrong(count: Count, rows: Mapping[str, Any], hours: Hours, *, but: Collectio
     return ""
 
 
-def of(hours: Hours, request_id: str) -> Counted | None:
-    """This request; None where it is not counted, or was approved longer ago."""
-    return next((found[request_id] for found in hours.values() if request_id in found), None)
-
-
 def _since(hours: Hours, since: datetime) -> Iterator[tuple[str, Counted]]:
     first = _hour(since)
     for hour, found in hours.items():
@@ -130,13 +125,18 @@ def _hour(at: datetime) -> int:
     return int(at.timestamp() // _HOUR_S)
 
 
+def find(hours: Hours, request_id: str) -> Counted | None:
+    """None where it was not approved of late, or is a list."""
+    return next((found[request_id] for found in hours.values() if request_id in found), None)
+
+
 def contradiction(
     hours: Hours, entry: EntryOnRequest, row: RequestRow | None, *, is_written: bool
 ) -> Contradiction | None:
     """Why an entry about a request that has ended does not follow what is counted of it: it leans on a row that says
     something else. None where it is not counted. `row`, `is_written`: as for `open_requests.contradiction`."""
     request_id = id_of(entry)
-    one = of(hours, request_id)
+    one = find(hours, request_id)
     if one is None or (row is None and is_written) or entry.action == PUT_RIGHT:
         return None
     says = state_of(entry) if row is None else State(row.state)

@@ -130,7 +130,7 @@ async def require_fits(tx: Tx) -> None:
         if wrong is None and request_id not in known:
             wrong = counted.contradiction(before.counted, entry, row, is_written=is_written)
         if wrong is not None:
-            _note(tx, wrong)
+            note(tx, wrong)
         if wrong is not None and not wrong.is_harmless:
             raise NotAsOnRecord(wrong.request_id, wrong.why)
         open_requests.take(known, entry)
@@ -156,7 +156,7 @@ async def _require_counted(tx: Tx, before: LogFacts) -> None:
         if not request_id:
             raise Stale("Another request went on at the same time. Try again.")
         wrong = Contradiction(request_id, _NOT_AS_COUNTED, was_counted=True)
-        _note(tx, wrong)
+        note(tx, wrong)
         raise NotAsCounted(wrong.request_id, wrong.why)
 
 
@@ -165,11 +165,11 @@ def _require_asked(tx: Tx, before: LogFacts, entry: Added) -> None:
     _, _, asked = entry.subject.partition(":")
     if entry.action == audit.CONSENT_GIVEN and entry.outcome == "ok" and asked not in before.asked:
         wrong = Contradiction(asked, "was answered or over already by the audit log")
-        _note(tx, wrong)
+        note(tx, wrong)
         raise NotAsOnRecord(wrong.request_id, wrong.why)
 
 
-def _note(tx: Tx, wrong: Contradiction) -> None:
+def note(tx: Tx, wrong: Contradiction) -> None:
     """For whoever notifies people of it, also where this transaction comes to nothing."""
     if len(tx.chain.put_back) < MOST_NOTED:
         tx.chain.put_back.setdefault(wrong.request_id, wrong)

@@ -24,7 +24,7 @@ from bot.domain.requests import (
     fingerprints,
     moves_of,
 )
-from storage.audit import SIGNED_AGAIN
+from storage.audit import ENDED, SIGNED_AGAIN
 from storage.columns import time_text
 from storage.transaction import Contradiction, RequestRow
 
@@ -52,9 +52,12 @@ _NEEDS_OPEN = frozenset({APPROVAL, AT_ONCE, ATTEMPT, OUTCOME, RESOLVED, PROPOSED
 # A request that failed is looked at again; a list follows its rows.
 _REOPENS = frozenset({REOPENED, "request.unresolved"})
 _ENDS = frozenset(f"{BEGINS}{state}" for state in _STOPS)
+# Nothing more of a list is sent after these; what was sent of it goes on.
+_STOPS_THE_REST = frozenset({"request.stopped", "request.rejected_before_sending"})
 # What these are about is what was requested.
 _GIVES = frozenset({APPROVAL, AT_ONCE, ATTEMPT, RESOLVED})
 _OTHER_APPROVAL = "when it was approved was changed in its row"
+_OTHERWISE_ENDED = "how it ended was changed in its row"
 _OTHER_END = "when its approval ends was changed in its row"
 # Nothing of these calls anything, or says what came of a call: what the row says of its calls is as before.
 _KEEPS_CALLS = frozenset(
@@ -96,6 +99,14 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
+class Ended:
+    """How a row of a list ended; `end`: the fingerprint of what its row says of that ("" = not known)."""
+
+    state: State
+    end: str
+
+
+@dataclass(frozen=True, slots=True)
 class OpenRequest:
     """A request that has not ended, as its last entry, number `seq`, has left it.
 
@@ -103,7 +114,8 @@ class OpenRequest:
     fingerprint of what its row says of its calls, and `made`: each call by its number; None = an older version made
     some of it. `approved_at`: when it was approved, as the log writes it ("" = not yet, None = not known any more);
     `until`: until when that is good, the same (None = an older version approved it, or a list, whose rows have it).
-    `kind`: as it was submitted ("" = not known).
+    `kind`: as it was submitted ("" = not known). `parent`: the list that it is a row of, once that was approved. Of a
+    list, `ended`: its rows that have ended, by id; `is_stopped`: nothing more of it is sent.
     """
 
     seq: int
@@ -117,6 +129,9 @@ class OpenRequest:
     progress: str | None = None
     made: Mapping[int, Call] | None = field(default_factory=dict)
     kind: str = ""
+    parent: str = ""
+    ended: Mapping[str, Ended] = field(default_factory=dict)
+    is_stopped: bool = False
 
 
 def id_of(entry: EntryOnRequest) -> str:
@@ -139,9 +154,10 @@ def take(found: MutableMapping[str, OpenRequest], entry: EntryOnRequest) -> None
         return
     known = found.get(request_id)
     if known is None and entry.action != SUBMITTED and entry.action not in _REOPENS:
+        _left_otherwise(found, request_id, entry)
         return
     if entry.action in _ENDS:
-        found.pop(request_id, None)
+        _end(found, request_id, State(entry.action.removeprefix(BEGINS)), entry)
         return
     body = _read(entry)
     if entry.action == DOUBTED:
@@ -156,7 +172,7 @@ def take(found: MutableMapping[str, OpenRequest], entry: EntryOnRequest) -> None
     if state is None:
         return
     if state not in OPEN:
-        found.pop(request_id, None)
+        _end(found, request_id, state, entry)
         return
     if known is not None and _why_not(known, entry, state):
         return
@@ -173,7 +189,66 @@ def take(found: MutableMapping[str, OpenRequest], entry: EntryOnRequest) -> None
         approved_at=_approved_at(known, entry, state),
         until=body.get(UNTIL, before.until),
         kind=before.kind or str(body.get("kind", "")),
+        parent=before.parent or _parent_of(found, request_id, entry, body),
+        is_stopped=before.is_stopped or entry.action in _STOPS_THE_REST,
     )
+
+
+def _end(
+    found: MutableMapping[str, OpenRequest], request_id: str, state: State, entry: EntryOnRequest
+) -> None:
+    """It is open no more, and its list knows how it ended."""
+    known = found.pop(request_id, None)
+    whole = found.get(known.parent) if known is not None and known.parent else None
+    if known is not None and whole is not None:
+        ended = Ended(state, _end_of(_read(entry)))
+        found[known.parent] = replace(whole, ended={**whole.ended, request_id: ended})
+
+
+def _left_otherwise(found: MutableMapping[str, OpenRequest], request_id: str, entry: EntryOnRequest) -> None:
+    """A row that has ended says something else of that since, as that its amount came back."""
+    end = _end_of(_read(entry)) if f'"{ENDED}":' in entry.body else ""
+    whole = found.get(_list_of(found, request_id)) if end else None
+    if whole is not None:
+        ended = replace(whole.ended[request_id], end=end)
+        found[_list_of(found, request_id)] = replace(whole, ended={**whole.ended, request_id: ended})
+
+
+def _end_of(body: Mapping[str, Any]) -> str:
+    return str(body.get(ENDED, ("", ""))[1])
+
+
+def _parent_of(
+    found: Mapping[str, OpenRequest], request_id: str, entry: EntryOnRequest, body: Mapping[str, Any]
+) -> str:
+    """Of an entry by which a row is approved, or is looked at again."""
+    if entry.action in _REOPENS:
+        return _list_of(found, request_id)
+    return str(body.get("batch", "")) if entry.action == APPROVAL else ""
+
+
+def _list_of(found: Mapping[str, OpenRequest], request_id: str) -> str:
+    """The open list of which this is a row that has ended; "" = there is none."""
+    return next((list_id for list_id, one in found.items() if request_id in one.ended), "")
+
+
+def row_differs(row: Request, known: Mapping[str, OpenRequest]) -> Contradiction | None:
+    """Where the row of a list, or of any request, is in another state than the log has it, or has ended otherwise.
+
+    Of what has ended only rows are known whose lists are open. `known`: all that are open."""
+    one, whole = known.get(row.id), known.get(row.parent_id or "")
+    ended = None if one is not None or whole is None else whole.ended.get(row.id)
+    state = one.state if one is not None else ended.state if ended is not None else None
+    if state is None:
+        return None
+    if state is not row.state:
+        how = f"somebody changed its row to {row.state}"
+    elif ended is not None and ended.end and ended.end != fingerprints.of_end(row):
+        how = _OTHERWISE_ENDED
+    else:
+        return None
+    why = f"is {state} by the audit log, and {how}"
+    return Contradiction(row.id, why, "" if one is None else state, ended="" if one is not None else state)
 
 
 def _approved_at(known: OpenRequest | None, entry: EntryOnRequest, state: State) -> str | None:

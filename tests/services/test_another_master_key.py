@@ -16,7 +16,7 @@ from bot.domain.requests import OPEN, Request, State
 from bot.services import requests as services
 from bot.services.messages import reminders
 from bot.services.operators import changed_rows, deep_check, key_change
-from bot.services.requests import approvals, batch_rows, batch_submission, has_its_digest
+from bot.services.requests import approvals, as_on_record, batch_submission, has_its_digest
 from storage import audit, key_rotation, master_keys
 from storage import tables as t
 from storage.columns import Json, Money, SealedText, UtcDateTime
@@ -25,6 +25,7 @@ from storage.events import inbox
 from storage.requests import Draft, drafts
 from storage.sealed_columns import SEALED_COLUMNS, SealedColumn
 from storage.store import Store
+from storage.transaction import Contradiction
 from storage.vault import Keyring, Ref, Sealed, Vault, new_master
 from tests.services.bulk_requests import a_list, ask_bulk, rows_of
 from tests.services.outcome_steps import alert_kinds, execute, net_of, status, top_ups
@@ -311,14 +312,14 @@ async def test_a_key_that_is_learned_as_retired_during_the_look_stops_nothing_el
     """A list that somebody changed was not signed again; what is due beside it goes on."""
     batch = await ask_bulk(world, a_list(world, "5", "6"))
     await world.approve(batch)
-    moved_by_others = batch_rows.moved_by_others
+    differing = as_on_record.differing
 
-    async def learns(*given: Any, **more: Any) -> list[str]:
-        found: list[str] = await moved_by_others(*given, **more)
+    async def learns(*given: Any) -> dict[str, Contradiction]:
+        found = await differing(*given)
         world.store.vault.retired[OLD_KID] = 1
         return found
 
-    monkeypatch.setattr(batch_rows, "moved_by_others", learns)
+    monkeypatch.setattr(as_on_record, "differing", learns)
     for row in await rows_of(world, batch):
         await execute(world, row)
 

@@ -12,7 +12,7 @@ from bot.services.execution import card_details_access, presend_checks
 from bot.services.messages import delivery
 from bot.services.operators import changed_rows
 from bot.services.passkeys import proofs
-from bot.services.requests import batch_approval, batch_rows, local_facts, signatures
+from bot.services.requests import as_on_record, batch_approval, local_facts, signatures
 from storage.log_record import SecretsOnRecord, on_record
 from storage.operators import passkeys_on_record
 from storage.protection import signed_rows
@@ -99,7 +99,7 @@ WITHOUT: dict[str, Patch] = {
     "a pause deleted": _no_row_signatures,
     "who asked to resume changed": _no_row_signatures,
     "sealed bodies swapped": _bodies_without_rows,
-    "a row of a list left out": lambda patch: patch.setattr(batch_rows, "moved_by_others", _later([])),
+    "a row of a list left out": lambda patch: patch.setattr(as_on_record, "differing", _later({})),
     "a replaced webhook secret put back": lambda patch: patch.setattr(
         SecretsOnRecord, "takes", _always(True)
     ),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import AsyncIterator, Collection, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 
 from bot.domain.alerts import request_alerts
@@ -18,6 +18,7 @@ from bot.domain.requests import OPEN, TERMINAL, UNSENT, State
 from bot.services import audit, outbox_messages
 from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
+from bot.services.requests import batch_rows
 from storage import audit as chain
 from storage.errors import LogNotWhole, NotAsOnRecord
 from storage.log_record import on_record, open_requests
@@ -42,12 +43,13 @@ _WAS_SENT = (
 
 @asynccontextmanager
 async def noticed(core: Core) -> AsyncIterator[None]:
-    """People are notified at once of what is refused within as it is not as on record."""
+    """People are notified at once of what is met within that is not as on record, where it is refused or not."""
     try:
         yield
     except NotAsOnRecord:
         await tell(core)
         raise
+    await tell(core)
 
 
 async def tell(core: Core) -> None:
@@ -56,7 +58,9 @@ async def tell(core: Core) -> None:
     if not noted:
         return
     with_lists = noted | await _of_their_lists(core, noted)
-    ended = await _ends_on_record(core, {one.request_id for one in with_lists.values() if not one.on_record})
+    unknown = {one.request_id for one in with_lists.values() if not one.on_record and not one.ended}
+    ended = await _ends_on_record(core, unknown)
+    ended |= {one.request_id: State(one.ended) for one in with_lists.values() if one.ended}
     for request_id, found in with_lists.items():
         async with core.store.begin() as tx:
             await _tell(tx, core, found, is_met=request_id in noted)
@@ -66,6 +70,19 @@ async def tell(core: Core) -> None:
         except (NotAsOnRecord, Stale) as error:  # the true row is back, and went on
             log.warning("put_back.not_put_right", extra={"request": request_id, "why": str(error)})
         core.store.put_back.pop(request_id, None)
+    await lists_follow(core)
+
+
+async def lists_follow(core: Core) -> None:
+    """Lists that did not end with their last row, as one of their rows was not as on record then."""
+    async with core.store.read() as tx:
+        known = (await on_record.known(tx)).open
+    under_way = {one.parent for one in known.values()}
+    for list_id, one in known.items():
+        if one.ended and list_id not in under_way:
+            with suppress(NotAsOnRecord, Stale):  # it is not as on record itself, or goes on just now
+                async with core.store.begin() as tx:
+                    await batch_rows.follow_again(tx, core, list_id)
 
 
 async def _of_their_lists(core: Core, noted: Mapping[str, Contradiction]) -> dict[str, Contradiction]:

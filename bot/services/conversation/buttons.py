@@ -29,7 +29,14 @@ async def form(core: Core, stamp: str, number: int, slack_id: str) -> Form:
         raise Stale(memory.MOVED_ON)
     reading = offers[number]
     cls = forms.kind_wanted(reading, core.kinds)
-    await people.require_may_ask(core, slack_id, cls, action="request.say", within_s=people.ANSWERED_WITHIN_S)
+    await people.require_may_ask(
+        core,
+        slack_id,
+        cls,
+        action="request.say",
+        within_s=people.ANSWERED_WITHIN_S,
+        safer=cls.handling.is_urgent,
+    )
     texts, reason = forms.texts(cls, reading.slots, reading.card), str(reading.slots.get(forms.REASON, ""))
     is_said = not any(note.startswith(undo.TAKES_BACK) for note in reading.notes)
     return Form(cls, texts, " ".join(reading.notes), reason, is_said)

@@ -314,7 +314,12 @@ async def _require_may_ask(turn: _Turn, reading: Reading) -> None:
         raise NotFound("Countersign does not do that here. See /countersign help. Nothing was requested.")
     # The look that let this message in serves; who submits the form is looked up again.
     await people.require_may_ask(
-        turn.core, turn.message.actor.id, cls, action="request.say", within_s=people.DECIDED_WITHIN_S
+        turn.core,
+        turn.message.actor.id,
+        cls,
+        action="request.say",
+        within_s=people.DECIDED_WITHIN_S,
+        safer=cls.handling.is_urgent,
     )
 
 

@@ -7,11 +7,11 @@ from bot.domain.people import draft_only
 from bot.domain.requests import Request, State
 from bot.operations import urgency
 from bot.services import audit, outbox_messages, people
-from bot.services.alerts import urgent_rules
+from bot.services.alerts import put_back_rules, urgent_rules
 from bot.services.audit import audited_refusal
 from bot.services.core import Core
 from bot.services.operators import programs
-from bot.services.requests import existing
+from bot.services.requests import existing_as_on_record
 from storage.requests import requests
 from storage.transaction import Tx
 
@@ -21,16 +21,17 @@ async def try_now(core: Core, request_id: str, slack_id: str) -> Request:
 
     Raises NotAllowed for others and Stale where there is nothing to try. Audited, refusals too.
     """
-    async with audited_refusal(core, slack_id, "request.try_now", f"request:{request_id}"):
+    refusals = audited_refusal(core, slack_id, "request.try_now", f"request:{request_id}")
+    async with refusals, put_back_rules.noticed(core):
         actor = await people.member(core, slack_id)
         async with core.store.read() as tx:
-            is_own = (await existing(tx, request_id)).requester == actor.id
+            is_own = (await existing_as_on_record(tx, request_id)).requester == actor.id
         if not is_own:
             people.require_approver(core, actor, await people.standing(core))
         async with core.store.begin() as tx:
             # What is on record of it is of this very moment: a try may be ending now.
             await requests.lock_rows(tx, request_id)
-            whole = await existing(tx, request_id)
+            whole = await existing_as_on_record(tx, request_id)
             waiting = await _waiting(tx, whole)
             for request in waiting:
                 await _due_now(tx, core, request)

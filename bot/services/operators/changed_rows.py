@@ -124,6 +124,7 @@ async def _open_requests(core: Core) -> None:
         wrong = _not_as_left(core, row, known[row.id])
         if wrong is not None:
             core.store.put_back.setdefault(row.id, wrong)
+    await put_back_rules.lists_follow(core)
     await put_back_rules.tell(core)
     await _lists_with_no_open_row(core, rows)
     if not gone and not is_open:

@@ -56,7 +56,13 @@ from bot.services.operators import people_watch
 from bot.services.passkeys import links, proofs
 from bot.services.processes import start_holds
 from bot.services.requests import batch_approval, batch_rows, granted_sums
-from bot.services.requests.lifecycle import close, existing, existing_with_message, stop_approved
+from bot.services.requests.lifecycle import (
+    close,
+    existing,
+    existing_as_on_record,
+    existing_with_message,
+    stop_approved,
+)
 from bot.services.requests.signatures import newest_words, require_its_digest, signed
 from storage.messages import outbox
 from storage.operators import safe_mode
@@ -75,22 +81,22 @@ async def approve(
     the page for passkeys, which the policy may ask for.
     """
     core.crash_point("approve.received")
-    async with audited_refusal(core, slack_id, "request.approve", f"request:{request_id}"):
+    refusals = audited_refusal(core, slack_id, "request.approve", f"request:{request_id}")
+    async with refusals, put_back_rules.noticed(core):
         actor = await people.member(core, slack_id)
         roles = await people.roles(core)
         await people_watch.note(core, "approvers", roles.standing.named)
         requester = await _requester_of(core, request_id)
         _require_active(core, requester)
         judge = partial(_approve, core, request_id, actor, shown_digest, proof, roles)
-        async with put_back_rules.noticed(core):
-            request, verdict = await people.judged(core, roles.standing, (actor, requester), judge)
+        request, verdict = await people.judged(core, roles.standing, (actor, requester), judge)
     core.crash_point("approve.committed")
     return request, verdict
 
 
 async def _requester_of(core: Core, request_id: str) -> Actor:
     async with core.store.read() as tx:
-        requester = (await existing(tx, request_id)).requester
+        requester = (await existing_as_on_record(tx, request_id)).requester
     return await people.account(core, requester)
 
 
@@ -352,10 +358,10 @@ async def reject(core: Core, request_id: str, slack_id: str, *, reason: str) -> 
     async with audited_refusal(core, slack_id, "request.reject", f"request:{request_id}"):
         actor = await people.member(core, slack_id, safer=True)
         standing = await people.standing(core)
-        async with core.store.begin() as tx:
-            request = await existing(tx, request_id)
+        async with put_back_rules.noticed(core), core.store.begin() as tx:
+            request = await existing_as_on_record(tx, request_id)
             batch_approval.refuse_row(request)
-            require_rejectable(request, actor.id)
+            _require_rejectable(request, actor.id)
             people.require_approver(core, actor, standing)
             await decisions.insert(tx, signed(tx, core, request, DecisionKind.REJECT, actor, reason=reason))
             text = f"The reason given: {with_stop(quoted(reason))} Nothing was sent."
@@ -364,8 +370,14 @@ async def reject(core: Core, request_id: str, slack_id: str, *, reason: str) -> 
             return await stop_approved(tx, core, request, actor, text)
 
 
-def require_rejectable(request: Request, slack_id: str) -> None:
-    """What is known without asking Slack: it is pending, or approved and not sent. Raises NotAllowed, Stale."""
+async def require_may_reject(core: Core, request_id: str, slack_id: str) -> None:
+    """Tell at the click what is known without asking Slack, and would be refused later: raises that refusal."""
+    async with put_back_rules.noticed(core), core.store.read() as tx:
+        _require_rejectable(await existing_as_on_record(tx, request_id), slack_id)
+
+
+def _require_rejectable(request: Request, slack_id: str) -> None:
+    """Is it pending, or approved and not sent? Raises NotAllowed, Stale."""
     if slack_id == request.requester:
         raise NotAllowed("You requested this: cancel it instead of rejecting it.", "own_request")
     if request.state not in UNSENT:
@@ -413,12 +425,13 @@ async def confirm(
     `proof` is from the page for passkeys; raises `PasskeyNeeded` where the policy asks for one.
     """
     await _offer_passkey(core, request_id, Purpose.CONFIRM, proof)
-    async with audited_refusal(core, slack_id, "request.confirm", f"request:{request_id}"):
+    refusals = audited_refusal(core, slack_id, "request.confirm", f"request:{request_id}")
+    async with refusals, put_back_rules.noticed(core):
         actor = await people.member(core, slack_id)
         standing = await people.standing(core)
         standing = people.as_persons(standing, (actor, await _requester_of(core, request_id)))
         async with core.store.begin() as tx:
-            request = await existing(tx, request_id)
+            request = await existing_as_on_record(tx, request_id)
             await batch_approval.decided_on(tx, request)
             if not request.break_glass:
                 raise Stale(f"{request.id} has nothing to confirm.")
@@ -478,13 +491,13 @@ async def resolve(
     evidence = _words_of("evidence", evidence)
     terms = {"verdict": verdict, "evidence": evidence}
     await _offer_passkey(core, request_id, Purpose.RESOLVE, proof, terms)
-    async with audited_refusal(core, slack_id, "request.resolve", f"request:{request_id}"):
+    refusals = audited_refusal(core, slack_id, "request.resolve", f"request:{request_id}")
+    async with refusals, put_back_rules.noticed(core):
         actor = await people.member(core, slack_id)
         standing = await people.standing(core)
         requester = await _requester_of(core, request_id)
         judge = partial(_resolve, core, request_id, actor, terms, proof)
-        async with put_back_rules.noticed(core):
-            return await people.judged(core, standing, (actor, requester), judge)
+        return await people.judged(core, standing, (actor, requester), judge)
 
 
 async def _resolve(
@@ -498,7 +511,7 @@ async def _resolve(
     _counted: people.Counted,
 ) -> Request:
     async with core.store.begin() as tx:
-        request = await existing(tx, request_id)
+        request = await existing_as_on_record(tx, request_id)
         if request.state is not State.UNRESOLVED:
             raise Stale(f"{request.id} is {request.state}: there is nothing to resolve.")
         if request.is_batch:
@@ -619,10 +632,11 @@ async def require_may_approve(core: Core, request_id: str, slack_id: str) -> Sta
 
     Returns who may approve, as just read: Slack allows few such readings.
     """
-    async with audited_refusal(core, slack_id, "request.approve", f"request:{request_id}"):
+    refusals = audited_refusal(core, slack_id, "request.approve", f"request:{request_id}")
+    async with refusals, put_back_rules.noticed(core):
         actor = await people.member(core, slack_id, within_s=people.SHOWN_WITHIN_S)
         async with core.store.read() as tx:
-            request = await existing(tx, request_id)
+            request = await existing_as_on_record(tx, request_id)
             given = await decisions.of(tx, request.id)
         others = {request.requester, *(d.actor for d in given if d.kind is DecisionKind.APPROVE)} - {actor.id}
         accounts = [await people.account_lately(core, one, people.SHOWN_WITHIN_S) for one in sorted(others)]

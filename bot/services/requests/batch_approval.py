@@ -10,6 +10,7 @@ from __future__ import annotations
 from bot.domain.errors import NotAllowed, Stale
 from bot.domain.people import APPROVAL_VALID_FOR
 from bot.domain.requests import (
+    UNSENT,
     Conditions,
     Decision,
     DecisionKind,
@@ -21,7 +22,7 @@ from bot.domain.requests import (
 )
 from bot.services import audit
 from bot.services.core import Core
-from bot.services.requests import batch_rows
+from bot.services.requests import as_on_record, batch_rows
 from bot.services.requests.signatures import (
     approved_by,
     changed_outside,
@@ -111,13 +112,17 @@ async def batch_stands(tx: Tx, row: Request) -> bool:
     batch = await requests.get(tx, row.parent_id or "")
     if batch is None or not has_its_digest(tx.vault, batch):
         return False
-    # Once it is over, none of its rows is sent, as one that was out of the database meanwhile.
-    if batch.id not in (await on_record.of(tx)).open:
+    # Once it is over, none of its rows is sent, as one that was out of the database meanwhile; nor what was not sent
+    # once somebody has stopped it, whatever its row said then.
+    on_log = (await on_record.of(tx)).open
+    whole, known = on_log.get(batch.id), on_log.get(row.id)
+    if whole is None or (whole.is_stopped and known is not None and known.state in UNSENT):
         return False
     rows = await batch_rows.included(tx, batch)
     if not are_the_rows(tx, batch, rows) or not await _have_their_bodies(tx, batch, rows):
         return False
-    if await batch_rows.moved_by_others(tx, batch, rows, but_not=row.id):
+    others = (one for one in rows if one.id != row.id and one.id in on_log)
+    if await as_on_record.differing(tx, list(others)):
         return False
     made = await decisions.of(tx, batch.id)
     asked = Conditions.of(genuine(tx.vault, batch, made, DecisionKind.APPROVE))

@@ -15,6 +15,7 @@ from bot.domain.requests import (
     RETURNED,
     ROWS_IN_DOUBT,
     TERMINAL,
+    UNSENT,
     Event,
     Request,
     State,
@@ -27,9 +28,10 @@ from bot.operations import loaded_facts, urgency
 from bot.services import audit, outbox_messages
 from bot.services.core import Core
 from bot.services.processes import start_holds
-from storage.log_record import on_record
+from bot.services.requests import as_on_record
+from storage.log_record import on_record, open_requests
 from storage.requests import requests
-from storage.transaction import Tx
+from storage.transaction import Contradiction, Tx
 
 STOPPED = "Stopped by the requester before it was sent. Nothing was sent."
 
@@ -49,10 +51,28 @@ async def follow(tx: Tx, core: Core, batch_id: str) -> None:
         await _follow(tx, core, batch)
 
 
+async def follow_again(tx: Tx, core: Core, list_id: str) -> None:
+    """All rows of this list have ended by the audit log, and it did not, as one of them was not as on record."""
+    batch = await requests.get(tx, list_id)
+    known = (await on_record.of(tx)).open.get(list_id)
+    if batch is None or batch.state is State.PENDING or known is None:
+        return
+    if open_requests.differs(batch, known) is not None:
+        return
+    if not _noted(tx, await as_on_record.differing(tx, await included(tx, batch))):
+        await _follow(tx, core, batch)
+
+
 async def _follow(tx: Tx, core: Core, batch: Request) -> None:
-    """Move the batch to where its rows are. A batch may take two steps at once: sent, and ended."""
+    """Move the batch to where its rows are. A batch may take two steps at once: sent, and ended.
+
+    Where somebody changed what a row says of that, people are notified, and the batch waits until it is as on record.
+    """
     rows = await included(tx, batch)
     states = Counter(row.state for row in rows)
+    if batch_event(batch.state, states) is not None and _noted(tx, await as_on_record.differing(tx, rows)):
+        await outbox_messages.progress(tx, core, batch)
+        return
     moved = False
     while (event := batch_event(batch.state, states)) is not None:
         ends = event is not Event.CLAIM
@@ -101,29 +121,11 @@ async def included(tx: Tx, batch: Request) -> list[Request]:
     return [row for row in await requests.rows_of(tx, batch.id) if not is_left_out(row)]
 
 
-async def moved_by_others(tx: Tx, batch: Request, rows: Sequence[Request], *, but_not: str = "") -> list[str]:
-    """The ids of rows whose state isn't what the audit log has, as of those that somebody cancelled in the database so
-    that they are left out. `rows`: as they were read just now. Raises `LogNotWhole`.
-
-    On PostgreSQL another process may move a row between two readings: then the row or the log says more at the next.
-    """
-    before = await _differing(tx, rows)
-    if not before.keys() - {but_not}:
-        return []
-    again = await _differing(tx, await requests.rows_of(tx, batch.id))
-    return sorted(
-        row_id for row_id, seen in again.items() if row_id != but_not and before.get(row_id) == seen
-    )
-
-
-async def _differing(tx: Tx, rows: Sequence[Request]) -> dict[str, tuple[State, int, State]]:
-    """Of each such row: its state, its version, and the state that the log has."""
-    on_log = (await on_record.of(tx)).open
-    return {
-        row.id: (row.state, row.version, on_log[row.id].state)
-        for row in rows
-        if row.id in on_log and on_log[row.id].state is not row.state
-    }
+def _noted(tx: Tx, differing: Mapping[str, Contradiction]) -> bool:
+    """People are to be notified of these; False where there is none."""
+    for wrong in differing.values():
+        on_record.note(tx, wrong)
+    return bool(differing)
 
 
 def is_left_out(row: Request) -> bool:
@@ -157,13 +159,18 @@ def _not_counted(count: int) -> str:
 async def close_rows(
     tx: Tx, core: Core, batch: Request, event: Event, text: str, *, actor: str
 ) -> list[Request]:
-    """End every row of which nothing was sent, with its batch or because the rest is stopped."""
+    """End every row of which nothing was sent, with its batch or because the rest is stopped.
+
+    A row that is not as the audit log has it is put right as soon as people are notified of it, which comes next.
+    """
     await requests.lock_rows(tx, batch.id)
-    unsent = (State.PENDING, State.APPROVED)
+    rows = await requests.rows_of(tx, batch.id)
+    differing = await as_on_record.differing(tx, rows)
+    _noted(tx, differing)
     return [
         await close_row(tx, core, row, event, text, actor=actor)
-        for row in await requests.rows_of(tx, batch.id)
-        if row.state in unsent
+        for row in rows
+        if row.state in UNSENT and row.id not in differing
     ]
 
 

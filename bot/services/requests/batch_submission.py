@@ -17,13 +17,14 @@ from bot.domain.requests import Event, Request, State, counted, digest_of_rows, 
 from bot.operations import Concern, stored_facts, urgency
 from bot.partner.codec import encode
 from bot.services import audit, outbox_messages, people
+from bot.services.alerts import put_back_rules
 from bot.services.audit import audited_refusal
 from bot.services.core import Core
 from bot.services.operators import programs
 from bot.services.requests import batch_rows, batch_summary, drafts, granted_sums, local_facts
 from bot.services.requests.batch_approval import ROWS_DIGEST
 from bot.services.requests.batch_reading import DraftRow, Read, of_draft
-from bot.services.requests.lifecycle import FIRST_REMINDER, asked_for, existing, free_id, record
+from bot.services.requests.lifecycle import FIRST_REMINDER, asked_for, existing_as_on_record, free_id, record
 from bot.services.requests.signatures import body_mac, digest_of, require_its_digest
 from bot.view_models import BulkPreviewView, BulkRowView
 from storage.requests import Draft, decisions, requests
@@ -174,13 +175,13 @@ def _terms(core: Core, batch: Request, rows: Sequence[Request]) -> dict[str, Any
 async def leave_out(core: Core, request_id: str, slack_id: str, row_ids: Collection[str]) -> Request:
     """The requester takes rows out of a pending batch. What is asked for changes, so earlier approvals fall."""
     refusals = audited_refusal(core, slack_id, "request.leave_out", f"request:{request_id}")
-    async with refusals, core.store.begin() as tx:
+    async with refusals, put_back_rules.noticed(core), core.store.begin() as tx:
         return await _leave_out(tx, core, request_id, slack_id, frozenset(row_ids))
 
 
 async def _leave_out(tx: Tx, core: Core, request_id: str, slack_id: str, row_ids: frozenset[str]) -> Request:
     await requests.lock_rows(tx, request_id)
-    batch = await existing(tx, request_id)
+    batch = await existing_as_on_record(tx, request_id)
     if not batch.is_batch:
         raise NotFound(f"{batch.id} has no rows.")
     if batch.requester != slack_id:

@@ -27,7 +27,7 @@ from bot.services.alerts import put_back_rules, urgent_rules
 from bot.services.audit import audited_refusal
 from bot.services.core import Core
 from bot.services.processes import start_holds
-from bot.services.requests import batch_rows, local_facts
+from bot.services.requests import as_on_record, batch_rows, local_facts
 from bot.services.requests.drafts import may_run_now, operation_of
 from bot.services.requests.signatures import body_mac, digest_of, has_its_digest, require_its_digest, signed
 from storage.errors import ChangedOutside
@@ -151,8 +151,8 @@ async def cancel(core: Core, request_id: str, slack_id: str) -> Request:
     subject = f"request:{request_id}"
     await people.require_known_member(core, slack_id, action="request.cancel", subject=subject)
     refusals = audited_refusal(core, slack_id, "request.cancel", subject)
-    async with refusals, core.store.begin() as tx:
-        request = await existing(tx, request_id)
+    async with refusals, put_back_rules.noticed(core), core.store.begin() as tx:
+        request = await existing_as_on_record(tx, request_id)
         require_own(request, slack_id)
         if request.parent_id is not None:
             raise NotAllowed(
@@ -199,8 +199,10 @@ async def _stop(tx: Tx, core: Core, batch: Request, slack_id: str, text: str = b
     """A batch that is under way: what was not sent is not, and what was refused each time is not sent again."""
     await requests.lock_rows(tx, batch.id)
     withdrawn = 0
-    for row in await batch_rows.included(tx, batch):
-        is_as_requested = has_its_digest(tx.vault, row)
+    rows = await batch_rows.included(tx, batch)
+    differing = await as_on_record.differing(tx, rows)
+    for row in rows:
+        is_as_requested = has_its_digest(tx.vault, row) and row.id not in differing
         if (
             row.state is State.EXECUTING
             and is_as_requested
@@ -353,11 +355,20 @@ async def existing(tx: Tx, request_id: str) -> Request:
     return _found(tx, request_id, await requests.get(tx, wanted))
 
 
+async def existing_as_on_record(tx: Tx, request_id: str) -> Request:
+    """As `existing`, for who decides on it: raises NotAsOnRecord where its row isn't as the audit log has it."""
+    wanted = _id_of(request_id)
+    request = await requests.get(tx, wanted)
+    await as_on_record.require(tx, wanted, request)
+    return _found(tx, request_id, request)
+
+
 async def existing_with_message(tx: Tx, request_id: str) -> tuple[Request, bool]:
-    """As `existing`, and whether its message is in Slack."""
+    """As `existing_as_on_record`, and whether its message is in Slack."""
     wanted, kind = _id_of(request_id), message_kinds.REQUEST_CARD
     subject = message_kinds.stored_subject(kind.about, wanted)
     request, is_posted = await requests.get_with_message(tx, wanted, subject, kind.form.value)
+    await as_on_record.require(tx, wanted, request)
     return _found(tx, request_id, request), is_posted
 
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict
 
 from sqlalchemy import bindparam, insert, select, update
 
 from bot.domain.requests import Attempt, Request
 from storage import tables as t
+from storage.log_record import on_record
+from storage.log_record.open_requests import OpenRequest
 from storage.transaction import Tx, one_of
 
 _OF = select(t.attempt).where(t.attempt.c.request_id == bindparam("request_id")).order_by(t.attempt.c.number)
@@ -22,9 +24,9 @@ _OF_MANY = one_of(select(t.attempt), _A.request_id)
 async def start(tx: Tx, request: Request, purpose: str, *, after: Sequence[Attempt] | None = None) -> Attempt:
     """Record that the holder of the request's lease is about to call. `purpose`: send, replay or look.
 
-    `after`: those made before, where the caller has read them in this transaction.
+    `after`: all there are (`all_of`), where the caller has read them in this transaction.
     """
-    made = await of(tx, request.id) if after is None else after
+    made = await all_of(tx, request.id) if after is None else after
     number = max((attempt.number for attempt in made), default=0) + 1
     attempt = Attempt(
         id=f"{request.id}.{number}",
@@ -63,7 +65,34 @@ async def answer(
 
 
 async def of(tx: Tx, request_id: str) -> list[Attempt]:
-    """The attempts for a request, in order."""
+    """The attempts for a request that the audit log has, in order."""
+    return await on_record_of(tx, request_id, await all_of(tx, request_id))
+
+
+async def on_record_of(tx: Tx, request_id: str, made: Sequence[Attempt]) -> list[Attempt]:
+    """Those of these attempts for a request that the audit log has: nothing goes by one that somebody invented, and
+    people are notified. All of them, where an older version made some, or the request is not open by the log."""
+    if not made or _is_known((await on_record.known(tx)).open.get(request_id), made):
+        return list(made)
+    known = (await on_record.of(tx)).open.get(request_id)
+    if _is_known(known, made):
+        return list(made)
+    tx.chain.rows_met.add(t.attempt.name)
+    return [one for one in made if known is not None and _is_known(known, [one])]
+
+
+def _is_known(known: OpenRequest | None, made: Iterable[Attempt]) -> bool:
+    return known is None or known.made is None or all(one.number in known.made for one in made)
+
+
+async def not_on_record(tx: Tx) -> bool:
+    """Is there an attempt for an open request of which the audit log knows nothing? Raises `LogNotWhole`."""
+    known = (await on_record.of(tx)).open
+    return any(not _is_known(known[key], made) for key, made in (await of_many(tx, known)).items())
+
+
+async def all_of(tx: Tx, request_id: str) -> list[Attempt]:
+    """All there are, in order."""
     return [Attempt(**row._mapping) for row in (await tx.run(_OF, {"request_id": request_id})).all()]
 
 

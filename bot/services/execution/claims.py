@@ -233,7 +233,8 @@ async def _begin(
         return None
     operation = core.kinds[request.kind].of_stored(request.terms, request.subject_label)
     is_urgent = operation.handling.is_urgent
-    made = await attempts.of(tx, request.id) if before.attempts else []
+    there = await attempts.all_of(tx, request.id)
+    made = await attempts.on_record_of(tx, request.id, there)
     history = planning.History.of(made, operation.endpoint)
     request = await _with_what_is_known(tx, before, request, history, is_urgent=is_urgent)
     # What may not be repeated is only looked at as soon as anybody could doubt what the call did.
@@ -248,7 +249,7 @@ async def _begin(
         step = planning.Step.LOOK
     to_send = None if step is planning.Step.LOOK else _to_send(tx, kept, look, looked_at_s)
     purpose = (planning.Step.LOOK if to_send is None else step).value
-    attempt = await attempts.start(tx, request, purpose, after=made)
+    attempt = await attempts.start(tx, request, purpose, after=there)
     older = await newest_wins.without_outcome(tx, core, request) if is_urgent else []
     await effect_writer.write(tx, core, request, effects.of_claim(before, attempt, made=made))
     return Claim(

@@ -9,8 +9,7 @@ from __future__ import annotations
 import re
 
 from bot.operations import Operation
-from handlers.commands import all_lookups, grammar
-from handlers.commands.lookup import Command
+from handlers.commands import Command, all_lookups, grammar
 from handlers.guard import Turn
 from handlers.views import ids
 

@@ -381,6 +381,15 @@ def says_its_terms(action: str) -> bool:
     return action in (SUBMITTED, LEFT_OUT) or action in _GIVES
 
 
+def says_older_terms(known: OpenRequest | None, entry: EntryOnRequest) -> bool:
+    """Does an entry that tells what became of a request have the fingerprint of before it was signed again, as whoever
+    made it had read the log only that far?"""
+    may_differ = entry.action in (SIGNED_AGAIN, DOUBTED) or says_its_terms(entry.action)
+    if known is None or not known.digest or may_differ:
+        return False
+    return str(_read(entry).get("digest", known.digest)) != known.digest
+
+
 def _progress_differs(known: OpenRequest, entry: EntryOnRequest, body: Mapping[str, Any]) -> bool:
     """Does an entry that calls nothing leave another row than the one before it? A row of a list says that it was left
     out, which is no call."""

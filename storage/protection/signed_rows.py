@@ -128,7 +128,7 @@ async def is_ours(tx: Tx, signed: SignedTable, key: str, row: RowRead | None) ->
     else:
         is_as_left = holds(tx, signed, key, row, found.version, found.mac, seen)
         # By a key that was retired meanwhile: another process has signed it again.
-        is_changed = tx.vault.signed_under(found.mac) not in tx.vault.retired
+        is_changed = not _was_by_retired_key(tx, signed, key, row, found.version, found.mac)
     if not is_as_left and is_changed and not await _is_of_an_earlier_moment(tx, signed, key, row):
         met(tx, signed)
     return is_as_left
@@ -171,6 +171,16 @@ def holds(
         return False
     _remember(tx, signed, key, version)
     return True
+
+
+def _was_by_retired_key(
+    tx: Tx, signed: SignedTable, key: str, row: RowRead | None, version: int, mac: str
+) -> bool:
+    """Whose signature names such a key is not whose it is: anybody can write the name."""
+    is_named = tx.vault.signed_under(mac) in tx.vault.retired
+    return is_named and tx.vault.check_mac(
+        _PURPOSE, _bytes(tx, signed, key, version, row), mac, as_proof=True
+    )
 
 
 async def sign(tx: Tx, signed: SignedTable, key: str) -> None:

@@ -15,6 +15,7 @@ __all__ = [
     "Held",
     "Kept",
     "Reveal",
+    "as_on_record",
     "attempts",
     "before_sending",
     "card_details_links",

@@ -10,8 +10,7 @@ from sqlalchemy import bindparam, insert, select, update
 
 from bot.domain.requests import Attempt, Request
 from storage import tables as t
-from storage.log_record import on_record
-from storage.log_record.open_requests import OpenRequest
+from storage.log_record import on_record, open_requests
 from storage.transaction import Tx, one_of
 
 _OF = select(t.attempt).where(t.attempt.c.request_id == bindparam("request_id")).order_by(t.attempt.c.number)
@@ -81,7 +80,7 @@ async def on_record_of(tx: Tx, request_id: str, made: Sequence[Attempt]) -> list
     return [one for one in made if known is not None and _is_known(known, [one])]
 
 
-def _is_known(known: OpenRequest | None, made: Iterable[Attempt]) -> bool:
+def _is_known(known: open_requests.OpenRequest | None, made: Iterable[Attempt]) -> bool:
     return known is None or known.made is None or all(one.number in known.made for one in made)
 
 

@@ -16,13 +16,13 @@ from bot.domain.requests import OPEN, Request, State
 from bot.services import requests as services
 from bot.services.messages import reminders
 from bot.services.operators import changed_rows, deep_check, key_change
-from bot.services.requests import approvals, as_on_record, batch_submission, has_its_digest
+from bot.services.requests import approvals, batch_submission, has_its_digest
 from storage import audit, key_rotation, master_keys
 from storage import tables as t
 from storage.columns import Json, Money, SealedText, UtcDateTime
 from storage.errors import WrongMasterKey
 from storage.events import inbox
-from storage.requests import Draft, drafts
+from storage.requests import Draft, as_on_record, drafts
 from storage.sealed_columns import SEALED_COLUMNS, SealedColumn
 from storage.store import Store
 from storage.transaction import Contradiction

@@ -12,10 +12,11 @@ from bot.services.execution import card_details_access, presend_checks
 from bot.services.messages import delivery
 from bot.services.operators import changed_rows
 from bot.services.passkeys import proofs
-from bot.services.requests import as_on_record, batch_approval, local_facts, signatures
+from bot.services.requests import batch_approval, local_facts, signatures
 from storage.log_record import SecretsOnRecord, on_record
 from storage.operators import passkeys_on_record
 from storage.protection import signed_rows
+from storage.requests import as_on_record
 from storage.sealed_columns import PROGRAM_KEY, REQUEST_BODY
 
 Patch = Callable[[pytest.MonkeyPatch], None]

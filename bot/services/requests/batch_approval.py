@@ -22,7 +22,7 @@ from bot.domain.requests import (
 )
 from bot.services import audit
 from bot.services.core import Core
-from bot.services.requests import as_on_record, batch_rows
+from bot.services.requests import batch_rows
 from bot.services.requests.signatures import (
     approved_by,
     changed_outside,
@@ -34,7 +34,7 @@ from bot.services.requests.signatures import (
 from bot.services.requests.signatures import given as genuine
 from storage.errors import CannotOpen
 from storage.log_record import on_record
-from storage.requests import decisions, requests
+from storage.requests import as_on_record, decisions, requests
 from storage.transaction import Tx
 
 ROWS_DIGEST = "rows_digest"

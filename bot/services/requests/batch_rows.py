@@ -28,9 +28,8 @@ from bot.operations import loaded_facts, urgency
 from bot.services import audit, outbox_messages
 from bot.services.core import Core
 from bot.services.processes import start_holds
-from bot.services.requests import as_on_record
 from storage.log_record import on_record, open_requests
-from storage.requests import requests
+from storage.requests import as_on_record, requests
 from storage.transaction import Contradiction, Tx
 
 STOPPED = "Stopped by the requester before it was sent. Nothing was sent."

@@ -27,13 +27,13 @@ from bot.services.alerts import put_back_rules, urgent_rules
 from bot.services.audit import audited_refusal
 from bot.services.core import Core
 from bot.services.processes import start_holds
-from bot.services.requests import as_on_record, batch_rows, local_facts
+from bot.services.requests import batch_rows, local_facts
 from bot.services.requests.drafts import may_run_now, operation_of
 from bot.services.requests.signatures import body_mac, digest_of, has_its_digest, require_its_digest, signed
 from storage.errors import ChangedOutside
 from storage.operators import pauses, stops
 from storage.protection import unreadable_rows
-from storage.requests import Draft, attempts, decisions, drafts, requests
+from storage.requests import Draft, as_on_record, attempts, decisions, drafts, requests
 from storage.transaction import Tx
 
 FIRST_REMINDER = timedelta(minutes=15)

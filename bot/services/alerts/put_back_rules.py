@@ -58,9 +58,7 @@ async def tell(core: Core) -> None:
     if not noted:
         return
     with_lists = noted | await _of_their_lists(core, noted)
-    unknown = {one.request_id for one in with_lists.values() if not one.on_record and not one.ended}
-    ended = await _ends_on_record(core, unknown)
-    ended |= {one.request_id: State(one.ended) for one in with_lists.values() if one.ended}
+    ended = await _ends_on_record(core, {one.request_id for one in with_lists.values() if not one.on_record})
     for request_id, found in with_lists.items():
         async with core.store.begin() as tx:
             await _tell(tx, core, found, is_met=request_id in noted)

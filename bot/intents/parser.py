@@ -16,6 +16,7 @@ from bot.intents.by_sentence import (
     asks_for_another,
     asks_without_number,
     candidates,
+    in_fields,
     is_bare_number,
     is_forbidden,
     is_not_meant,
@@ -68,6 +69,7 @@ from bot.intents.requests import (
     may_be_a_part,
     may_be_unfreeze,
     may_tell_a_state,
+    only_asks,
     read_request,
     read_what_opens_nothing,
     request_apart,
@@ -137,6 +139,11 @@ def read_by_rules(
     if words > MOST_WORDS or len(_NUMBERS.findall(cleaned.text)) > MOST_NUMBERS:
         return Ruled((Reading("ambiguous", ask=_MANY),))
     cards = Directory.of(facts.cards)
+    plainly = "" if cleaned.doubts or cleaned.guarded else in_fields(text, cards)
+    if plainly:
+        of_fields = read_by_rules(plainly, facts, None, kinds)
+        if _found_one(of_fields.readings) or any(one.ask for one in of_fields.readings):
+            return of_fields
     written = in_words(as_one_line(cleaned.text), cards)
     found = read_entities(written, facts, cards)
     context = Context(facts, cards, found, cleaned.doubts, _known_to(thread, cleaned))
@@ -310,6 +317,13 @@ def _as_lookups(readings: Sequence[Reading], context: Context) -> list[Reading]:
             return [Reading("card_show", {"card": written}, card=card)]
     kept = []
     for reading in readings:
+        if (
+            reading.wanted == "set_limits"
+            and reading.card is not None
+            and only_asks(context.found.masked, reading.wanted)
+        ):
+            kept.append(Reading("card_show", {"card": reading.slots["card"]}, card=reading.card))
+            continue
         knows = reading.opened and "amount" not in reading.slots
         intent = lookup_meant(reading.intent, context.found.masked) if knows else ""
         kept.append(

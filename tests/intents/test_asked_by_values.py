@@ -24,6 +24,14 @@ ASKED = {
     "7716 payment codes send by email": "set_3ds",
     "our markup bring to 3.2%": "set_markup",
     f"our deposit log for us {HASH} on polygon": "submit_funding",
+    "3018 needs another 80": "topup_card",
+    "45 to come off 2675": "unload_card",
+    "I ask you to recover 270 from 7716": "unload_card",
+    "put a freeze on 8863 until we find it": "freeze_card",
+    "I'd like 5530 gone for good": "close_card",
+    "no more than 120 a day on 6051 please": "set_limits",
+    "bump the markup up to 3%": "set_markup",
+    "6051 wants updating to +4915550172233 please": "change_phone",
 }
 #: Said before it, in its sentence or in one of its own.
 BEFORE = (

@@ -9,6 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from bot.intents import Directory, Facts, KnownCard, Thread, parse
+from tests.support import authors
 from tests.support.utterances import facts
 
 DIGITS = ("3205", "1111", "2008", "9140")
@@ -113,3 +114,36 @@ def test_the_question_names_every_card_that_may_be_meant() -> None:
 
     assert reading.ask is not None
     assert [option.label for option in reading.ask.options] == ["ANNA ••3205, active", "LEE ••9140, active"]
+
+
+#: Names that are also words, in places where they can only be names.
+PEOPLE = (
+    "April card lock pls, bag stolen",
+    "Block temporary on April, thank you.",
+    "May finally dumped her purse in the river. Freeze her card please",
+    "Will keeps losing things, freeze his card please",
+    "will lost his bag. please freeze his card",
+    "April turned up in tears, her bag is gone. Freeze her card please",
+)
+#: The months and verbs that they mostly are.
+WORDS = (
+    "May ended badly. Freeze the card",
+    "April closed well. Freeze the card please",
+    "Will you freeze the card?",
+    "May I freeze the card?",
+    "the invoices of April. Freeze the card please",
+    "block on April 5, thank you",
+    "April 2026: not more than 250 weekly",
+)
+
+
+@pytest.mark.parametrize("text", PEOPLE)
+def test_a_name_that_is_also_a_word_is_one_where_only_people_stand(text: str) -> None:
+    first = parse(text, authors.facts()).first
+
+    assert (first.intent, first.opened) == ("freeze_card", True)
+
+
+@pytest.mark.parametrize("text", WORDS)
+def test_a_month_or_a_verb_names_no_card(text: str) -> None:
+    assert not any(reading.opened for reading in parse(text, authors.facts()).readings)

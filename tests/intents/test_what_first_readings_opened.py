@@ -319,3 +319,24 @@ def test_a_card_that_is_wanted_frozen_is(text: str) -> None:
 
     assert reading is not None, text
     assert reading.intent == "freeze_card"
+
+
+@pytest.mark.parametrize("network", ["on Polygon", "(BNB)", "on base"])
+@pytest.mark.parametrize(
+    "asked",
+    ["Whats the state of deposit {}", "whats the status of our transfer {}", "state of the deposit {}"],
+)
+@pytest.mark.parametrize(
+    "story", ["", ", Alasdair keeps phoning me like Im the bank", ". They ask me every hour"]
+)
+def test_what_became_of_a_deposit_submits_none(asked: str, network: str, story: str) -> None:
+    assert opened(f"{asked.format('0x' + '3ac85b9d' * 8)} {network}{story}") is None
+
+
+@pytest.mark.parametrize("verb", ["move", "shift", "send", "transfer"])
+@pytest.mark.parametrize("how", ["", "straight ", "directly "])
+@pytest.mark.parametrize(
+    "to", ["over to april's", "to may's", "across to marta's", "onto his boss's", "to april's card"]
+)
+def test_money_for_somebody_elses_card_is_not_taken_off_the_first(verb: str, how: str, to: str) -> None:
+    assert opened(f"{verb} 50 {how}from will's card {to}") is None

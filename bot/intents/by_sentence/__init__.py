@@ -15,6 +15,7 @@ from bot.intents.by_sentence.beside import (
     without_stories,
 )
 from bot.intents.by_sentence.by_values import asks_for_another, is_not_meant
+from bot.intents.by_sentence.fields import in_fields
 from bot.intents.by_sentence.kept_closed import is_forbidden, means_one_of_several, takes_a_request_back
 from bot.intents.by_sentence.lookups_meant import asks_without_number, lookup_meant
 from bot.intents.by_sentence.sentences import candidates, is_bare_number, without_list_marks
@@ -27,6 +28,7 @@ __all__ = [
     "asks_for_another",
     "asks_without_number",
     "candidates",
+    "in_fields",
     "is_bare_number",
     "is_forbidden",
     "is_not_meant",

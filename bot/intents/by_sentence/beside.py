@@ -83,10 +83,10 @@ _SUBJECT: Final = re.compile(
 )
 #: A "not" that says it again: `no need to block it`, `not to close it, only freeze`, `no replacement is required`.
 _NOT_ELSE: Final = {
-    "freeze_card": r"(?:the card |it |her card |his card |this )?(?:should|must|shall|may|need|does|do)(?: not|n['’]t) (?:need )?(?:to )?be (?:closed|cancell?ed|terminated|deleted)(?: for good| permanently| yet)?(?:,? (?:but )?(?:only|just) (?:be )?(?:frozen|freeze|blocked|on hold|paused))?|(?:only|just) (?:be )?(?:frozen|blocked|on hold|paused)|(?:just|only) freeze(?: it)?|(?:dont|don'?t|do not|not) (?:to )?close(?: it)?|not (?:to )?(?:close|cancel|terminate|delete) (?:it|the card|her card|his card)?(?:, only freeze)?|(?:do not|don'?t|no need to) (?:close|cancel|terminate) (?:it|the card)?|(?:should|must|may) not (?:remain|stay|be(?: left)?) (?:open|operative|active|usable|live|in use)|not close",
-    "close_card": r"not (?:only |just |to )?(?:an? )?(?:be )?(?:fr[eo]ez\w*|frozen|block\w*|paus\w*)(?: it)?,? (?:but |just |only |really )*(?:to )?(?:clos\w+)(?: it)?|(?:just|actually|really) close(?: it)?|no (?:replacement|new card|reissue)(?: card)?(?: (?:is|will be))?(?: (?:required|needed|necessary|wanted))?|(?:do not|don'?t|no need to) (?:replace|reissue|re-?order|renew) (?:it|the card)?|not (?:just )?(?:a )?freez\w*|freez\w* (?:is|will) not (?:sufficient|enough|do)|(?:is |are )?(?:no longer|not) (?:needed|required|in use|used|using)(?: any ?more| by anyone)?|not (?:coming|come|returning|going to return|going to come) back|no longer with us",
-    "unload_card": r"(?:by|in) (?:typing |my |our |a |pure )*(?:mistake|error|oversight)|(?:mistake|error)|(?:is |are |was )?(?:no longer|not) (?:needed|required|used|using|going to (?:use|need)|in use|necessary)(?: any ?more| at all| there)?|doesn'?t need (?:it|that much|so much|the money)(?: any ?more)?",
-    "change_phone": r"no need to (?:block|freeze|replace|reissue|lock|close)(?: it| the card| anything)?|(?:do not|don'?t) (?:block|freeze|lock|close)(?: it| the card)?|not (?:the )?old (?:one|number)",
+    "freeze_card": r"(?:until|till|til|while) (?:i|we|he|she|they|it|this|that|(?:his|her|their|the) [a-z]+|§c\d+§)(?:['’](?:s|re|ve|ll))?(?: (?:can|could|have|has|keep|are|is|still|first|will))* (?:find|finds|found|locate|know|knows|look|looks|looking|search|searching|sort|sorts|hear|hears|see|sees|turns? up|shows? up|comes? back|back|away|on (?:leave|holidays?|vacation)|investigat\w+|talk|speak)(?: (?:it|him|her|them|out|what|up))*|just a freeze|before (?:i|we) (?:continue|talk|speak|call|go on|look|know|decide|do anything)\b[^.;§]*|for (?:the )?time being|(?:the card |it |her card |his card |this )?(?:should|must|shall|may|need|does|do)(?: not|n['’]t) (?:need )?(?:to )?be (?:closed|cancell?ed|terminated|deleted)(?: for good| permanently| yet)?(?:,? (?:but )?(?:only|just) (?:be )?(?:frozen|freeze|blocked|on hold|paused))?|(?:only|just) (?:be )?(?:frozen|blocked|on hold|paused)|(?:just|only) freeze(?: it)?|(?:dont|don'?t|do not|not) (?:to )?close(?: it)?|not (?:to )?(?:close|cancel|terminate|delete) (?:it|the card|her card|his card)?(?:, only freeze)?|(?:do not|don'?t|no need to) (?:close|cancel|terminate) (?:it|the card)?|(?:should|must|may) not (?:remain|stay|be(?: left)?) (?:open|operative|active|usable|live|in use)|not close",
+    "close_card": r"(?:we |i |they )?(?:do|does)(?: not|n['’]t) (?:need|require|use|want) (?:§c\d+§|it|(?:this|the|that|her|his) card)(?: any ?more| any longer| now| at all)*|not (?:only |just |to )?(?:an? )?(?:be )?(?:fr[eo]ez\w*|frozen|block\w*|paus\w*)(?: it)?,? (?:but |just |only |really )*(?:to )?(?:clos\w+)(?: it)?|(?:just|actually|really) close(?: it)?|no (?:replacement|new card|reissue)(?: card)?(?: (?:is|will be))?(?: (?:required|needed|necessary|wanted))?|(?:do not|don'?t|no need to) (?:replace|reissue|re-?order|renew) (?:it|the card)?|not (?:just )?(?:a )?freez\w*|freez\w* (?:is|will) not (?:sufficient|enough|do)|(?:is |are )?(?:no longer|not) (?:needed|required|in use|used|using)(?: any ?more| by anyone)?|not (?:coming|come|returning|going to return|going to come) back|no longer with us",
+    "unload_card": r"(?:i|we) need (?:it|them) (?:for|elsewhere|back|on|to (?:pay|book|buy))\b[^.;§]*|(?:i|we)['’]?d rather (?:it|they) (?:not |did not |didn['’]?t )[^.;§]*|(?:by|in) (?:typing |my |our |a |pure )*(?:mistake|error|oversight)|(?:mistake|error)|(?:is |are |was )?(?:no longer|not) (?:needed|required|used|using|going to (?:use|need)|in use|necessary)(?: any ?more| at all| there)?|doesn'?t need (?:it|that much|so much|the money)(?: any ?more)?",
+    "change_phone": r"instead(?=\W*$)|(?:the |his |her |this |that )*(?:number|phone|digit|it)(?: on file| there| we have)? (?:is|was) wrong(?: by (?:one|a|two|a couple of) digits?)?|wrong (?:number|digit)s?|no need to (?:block|freeze|replace|reissue|lock|close)(?: it| the card| anything)?|(?:do not|don'?t) (?:block|freeze|lock|close)(?: it| the card)?|not (?:the )?old (?:one|number)",
     "set_markup": r"(?:we|i) (?:do not|don'?t|dont) (?:want|need|wish|like) to (?:earn|make|profit|charge|gain|lose|pay)\b[^.;]*|(?:by|in) (?:mistake|error|oversight)",
     "submit_funding": r"whether (?:it|this|that) (?:worked|went through|arrived|came)",
     "set_3ds": r"instead(?=\W*$)|(?:and |but )?not (?:to |on |by )?(?:her|his|the|their|any)? ?(?:phone|mobile|sms|number|handset)|instead of (?:to )?(?:her|his|the|their)? ?(?:phone|mobile|sms|number|handset)|not asking for any (?:other )?change[^.]*|nothing else|no other change[^.]*",
@@ -136,7 +136,7 @@ _ADVISED: Final = re.compile(
 _AMOUNT: Final = re.compile(r"§a\d+§")
 #: What a sum in a story is: paid, spent, left, still to be paid, a line, or what was typed by mistake.
 _ACCOUNTED: Final = re.compile(
-    r"\b(?:paid|pays?|pay|payments?|paying|costs?|cost|costing|price\w*|fares?|fees?|bills?|billed|invoices?|invoiced|charges?|charged|charging|spent|spend|spends|spending|bought|buy|purchases?|purchased|quotes?|quoted|deposit|rent|tolls?|taxi|hotel|ticket|left|remaining|remains|balance|has only|have only|had only|only has|only have|down to|got only|is at|stuck at|sitting on|short|shortfall|declined|bounced|rejected|refused|limit (?:is|was)|more than|less than|over|above|below|under|at least|worth|wants|wanted|asks|total\w*|came to|comes to|of which|owes?|due|refund\w*|credited|earned|saved|lost|stolen|debit\w*|transaction|attempt\w*|trying|tried|laptop|repair\w*|tyres?|tires?|fine|subscription|renewal|salary|budget|loaded|had put|put in|typed|typing)\b"
+    r"\b(?:paid|pays?|pay|payments?|paying|costs?|cost|costing|price\w*|fares?|fees?|bills?|billed|invoices?|invoiced|charges?|charged|charging|spent|spend|spends|spending|bought|buy|purchases?|purchased|quotes?|quoted|deposit|rent|tolls?|taxi|hotel|ticket|left|remaining|remains|balance|has only|have only|had only|only has|only have|down to|got only|is at|stuck at|sitting on|short|shortfall|declined|bounced|rejected|refused|limit (?:is|was)|more than|less than|over|above|below|under|at least|worth|for one|per (?:person|head|night)|counted|calculated|reckoned|adds up|lose|losing|wants|wanted|asks|total\w*|came to|comes to|of which|owes?|due|refund\w*|credited|earned|saved|lost|stolen|debit\w*|transaction|attempt\w*|trying|tried|laptop|repair\w*|tyres?|tires?|fine|subscription|renewal|salary|budget|loaded|had put|put in|typed|typing)\b"
 )
 #: A sum that is to be on the card, said in a story.
 _TO_BE: Final = re.compile(
@@ -166,7 +166,15 @@ _OWN_VERBS: Final = {
 _OWN_VERBS_OF: Final = {intent: re.compile(rf"\b{pattern}\b") for intent, pattern in _OWN_VERBS.items()}
 #: Said of other things than cards.
 _OF_THINGS: Final = re.compile(
-    r"§x\d+§ (?:(?:is|was|got|has been) )?(?:closed|cancell?ed|suspended|blocked|locked)\b|\b(?:flight|trip|event|meeting|booking|hotel|train|visit|course|conference|campaign|contract|tour|fair|project|road|shop|store|office|site|border|bank|account|query|case|ticket|door|van|truck|lorry|order|subscription|appointment|class|show|game|match|line|sim|sim card|phone|mobile|handset|laptop|booth|website|app)s? (?:(?:is|are|was|were|got|has been|have been|being|has|itself|now|also|all|just|only) )*(?:cancel\w*|clos\w*|block\w*|lock\w*|suspend\w*|paus\w*|load\w*|terminat\w*|enabl\w*|replac\w*)\b|\b(?:paus\w*|clos\w*|cancel\w*|suspend\w*|block\w*|lock\w*|terminat\w*) (?:the|our|his|her|their|this|that|its|an?|my|all(?: the| our)?) (?:[a-z]+ )?(?:flight|trip|event|meeting|booking|hotel|train|visit|course|conference|campaign|contract|tour|fair|project|road|shop|store|office|site|border|door|van|truck|lorry|subscription|appointment|class|show|game|match|ads?|adverts?|books|deal|tap|gate|stand|booth)s?\b|\bload-(?:in|out|bearing)s?\b|\b(?:on|of|for|per|with) (?:every|each) (?:load|top[ -]?up|recharge)\b|\b(?:clos(?:e|es|ing) (?:at|in|early|soon|the (?:books|deal|month|year|shop))|load(?:s|ed|ing)? (?:the |his |her )?(?:van|truck|lorry|car|boxes|page|app)|down ?load\w*|up ?load\w*|work ?load|blocked (?:road|street|drain|toilet)|locked (?:out|himself|herself|themselves|in)|rebook\w*)\b"
+    r"\b(?:hr|the (?:office|firm|company|boss|board|school)) (?:has |have |had )?(?:suspended|dismissed|fired) (?:him|her|them|§c\d+§)\b|§x\d+§ (?:(?:is|was|got|has been) )?(?:closed|cancell?ed|suspended|blocked|locked)\b|\b(?:flight|trip|event|meeting|booking|hotel|train|visit|course|conference|campaign|contract|tour|fair|project|road|shop|store|office|site|border|bank|account|query|case|ticket|door|van|truck|lorry|order|subscription|appointment|class|show|game|match|line|sim|sim card|phone|mobile|handset|laptop|booth|website|app)s? (?:(?:is|are|was|were|got|has been|have been|being|has|itself|now|also|all|just|only) )*(?:cancel\w*|clos\w*|block\w*|lock\w*|suspend\w*|paus\w*|load\w*|terminat\w*|enabl\w*|replac\w*)\b|\b(?:paus\w*|clos\w*|cancel\w*|suspend\w*|block\w*|lock\w*|terminat\w*) (?:the|our|his|her|their|this|that|its|an?|my|all(?: the| our)?) (?:[a-z]+ )?(?:flight|trip|event|meeting|booking|hotel|train|visit|course|conference|campaign|contract|tour|fair|project|road|shop|store|office|site|border|door|van|truck|lorry|subscription|appointment|class|show|game|match|ads?|adverts?|books|deal|tap|gate|stand|booth)s?\b|\bload-(?:in|out|bearing)s?\b|\b(?:on|of|for|per|with) (?:every|each) (?:load|top[ -]?up|recharge)\b|\b(?:clos(?:e|es|ing) (?:at|in|early|soon|the (?:books|deal|month|year|shop))|load(?:s|ed|ing)? (?:the |his |her )?(?:van|truck|lorry|car|boxes|page|app)|down ?load\w*|up ?load\w*|work ?load|blocked (?:road|street|drain|toilet)|locked (?:out|himself|herself|themselves|in)|rebook\w*)\b"
+)
+
+
+#: It only says again that what stands beside it be done: `make it so`, `could you do that for me`.
+_SAID_AGAIN: Final = re.compile(
+    r"^\W*(?:(?:so|and|now|then|please|pls|plz|plesae|kindly|therefore|(?:can|could|would|will) (?:you|u|we)|(?:i|we) (?:ask|request|beg)(?: you)? to)\b[\s,]*)*"
+    r"(?:make it so|make that (?:so|happen)|do (?:it|that|this|so)|set (?:it|this|that)|put (?:it|that|this|such (?:an? )?limit|that limit)(?: in| through| on| on it)?|change (?:it|that|this)|apply (?:it|this|that)|arrange (?:it|that|this)|see to (?:it|that|this)|fix (?:it|that|this)|update (?:it|that|this)|sort (?:it|that|this)(?: out)?)"
+    r"(?:[\s,]*(?:please|pls|plz|kindly|now|today|for me|for us|asap|thanks|thank you|thx|then|at once|immediately|straight away|would you|will you))*\W*$"
 )
 
 
@@ -182,7 +190,7 @@ def leaves_it_standing(candidate: Candidate, reading: Reading, facts: Facts) -> 
             or _sums_are_placed(beside, reading)
         )
         for beside in candidate.beside
-        if not (_GREETS.match(beside.text) or only_leads(beside.text))
+        if not (_GREETS.match(beside.text) or only_leads(beside.text) or _SAID_AGAIN.match(beside.text))
     )
 
 
@@ -195,13 +203,32 @@ def without_stories(candidate: Candidate) -> str:
     return whole
 
 
+#: Somebody who is named by what they are: whose card is meant then has to be asked.
+_BY_THEIR_WORK: Final = re.compile(
+    r"\b(?:girl|guy|boy|lad|lady|chap|bloke|intern|trainee|man|woman|colleague|fellow|kid|new (?:one|hire|joiner))s?\b"
+)
+
+
 def _is_a_story(beside: Beside) -> bool:
-    return beside.stands_alone and tells_only(beside.text)
+    """Does it only tell something? Within the sentence of the request it has to be long enough for no "as he barked"."""
+    if beside.stands_alone:
+        return tells_only(beside.text)
+    if beside.asked or beside.colon or len(_TELLS.findall(beside.text)) < _A_STORY:
+        return False
+    if _BY_THEIR_WORK.search(beside.text):
+        return False
+    if beside.written.rstrip().endswith(":") or any(
+        pattern.search(beside.text) for pattern in (_UNDECIDED, _HANGS, _SKIPS, _ENDS_OPEN)
+    ):
+        return False
+    return tells_only(beside.text) and not introduces(beside.text)
 
 
 def speaks_against_beside(beside: Beside, intent: str) -> bool:
     """Does a sentence beside a request of this intent speak against it? A greeting or a story does not."""
     if _GREETS.match(beside.text) or only_leads(beside.text) or _is_a_story(beside):
+        return False
+    if _SAID_AGAIN.match(beside.text):
         return False
     return _speaks_against(beside, intent)
 
@@ -227,7 +254,7 @@ _OWN_SAID: Final = {
         "unload_card": r"everything|all of it|all the (?:money|rest)|what(?:ever|['’]?s)?(?: is)? (?:left|remains|stays|still)|whatever|to ask you|half",
         "set_limits": r"(?:nobody|no one|not|never|no|don['’]?t let (?:him|her|them|it)|may not|must not|should not|shouldn['’]?t|can ?not|can['’]?t)(?: [a-z]+){0,4}? (?:pass|exceed|spend|go)(?: (?:over|above|more than|past|beyond))?(?= (?:than )?§a)|in one (?:day|week|month)|(?:not|never) be (?:bigger|higher|larger|greater|more|over|above)(?= (?:than )?§a)|(?:not|no|never) (?:more|a (?:penny|cent)|over)(?: than)?|nothing (?:above|over|more)|every|to ask you|each|keep|hold|max(?:imum)?|about",
         "set_3ds": r"let them|them|they|to ask you|from now(?: on)?|instead|stop texting|(?:and |but )?(?:not|no more|no longer|rather than)(?: (?:in|into|to|by|via|on|over|the|her|his|their|any))* (?:e-?mails?|mails?|mailbox|inbox|sms|texts?|phone|cell|mobile)(?: any ?more)?",
-        "change_phone": r"wants? (?=updating|changing|switching|swapping)|should have(?= (?:the |this |a |new )*(?:number|phone|mobile|§t))|from now(?: on)?|to ask you|instead",
+        "change_phone": r"wants?(?= (?:updating|changing|switching|swapping))|should have(?= (?:the |this |a |new )*(?:number|phone|mobile|§t))|from now(?: on)?|to ask you|instead",
         "reveal_card": r"all|to ask you",
         "topup_card": r"to ask you",
         "close_card": r"to ask you",
@@ -308,9 +335,17 @@ _SAYS_NO: Final = re.compile(
 )
 
 
+#: How the card is that shall be let go.
+_IS_FROZEN: Final = re.compile(
+    r"^(?:(?:hi|hello|hey|so|and|now)\b[\s,]*)*(?:§c\d+§|(?:her|his|their|the|that) card)(?: card)? (?:is|has been|was|got|['’]s)(?: still| now| on| currently)* (?:frozen|blocked|locked|hold|ice|paused|suspended)$"
+)
+
+
 def _speaks_against(beside: Beside, intent: str) -> bool:
     text = _ADVISED.sub(" ", _TALKED.sub(" ", beside.text))
-    if _PROMISES.match(text) and not beside.asked:
+    if (_PROMISES.match(text) and not beside.asked) or (
+        intent == "unfreeze_card" and beside.before and _IS_FROZEN.match(text)
+    ):
         return False
     if beside.asked and not _SMALL_TALK.match(text):
         return True
@@ -434,7 +469,7 @@ _BEGINS_WITH_IT: Final = re.compile(
 )
 _SMALL: Final = re.compile(r"\b(?:and|but|only|please|pls|just|or|then|at|on|by|in|from|the|thanks|ok)\b")
 _EXCLAIMS: Final = re.compile(
-    r"^\W*(?:what an? (?:\w+ )?(?:\w+|§[lp]\d+§)|happy (?:\w+|§[lp]\d+§)|(?:it is|it's|its) (?:only )?(?:\w+|§[lp]\d+§) again)\W*$"
+    r"^\W*(?:(?:hi|hello|hey|bot|team|all|there)\b\W*)*(?:(?:good|nice|lovely) (?:\w+|§[lp]\d+§)|what an? (?:\w+ )?(?:\w+|§[lp]\d+§)|happy (?:\w+|§[lp]\d+§)|(?:it is|it's|its) (?:only )?(?:\w+|§[lp]\d+§) again)\W*$"
 )
 #: Named without its week, or still to come today.
 _OPEN_DAY: Final = re.compile(
@@ -492,7 +527,9 @@ def _without_counts(beside: Beside) -> str:
 
 
 _IN_USD: Final = re.compile(r"usd|\$|k\b|dollar", re.IGNORECASE)
-_A_SUM: Final = re.compile(r"\b(?:amount|sum|value|total|worth|transfer of|sent|of)\b")
+_A_SUM: Final = re.compile(
+    r"\b(?:paid(?: in)?|transferred|deposited|bridged|moved|arrives?|receive|after gas|should get|comes? in|amount|sum|value|total|worth|transfer of|sent|of)\b"
+)
 #: With these alone it says how often, or for how long.
 _HOW_LONG: Final = word_set(
     """
@@ -507,6 +544,9 @@ _HOW_LONG: Final = word_set(
 _AT_PRESENT: Final = re.compile(
     r"\b(?:currently|now|today|at present|presently|still|was|is|are|been|says?|only|should have|should be|want|over|above|more than|about|around|cost|costs|costing) (?:at |about |only |still |like )*§a\d+§|§a\d+§ (?:is|was|are|seems|feels) "
 )
+_LOSES: Final = re.compile(
+    r"\b(?:lose|losing|lost|pays?|paid|costs?|charges?|charged) (?:us )?§a\d+§(?! (?:mark|please|pls))"
+)
 _OF_NO_SUM: Final = frozenset(
     {"freeze_card", "unfreeze_card", "close_card", "set_3ds", "change_phone", "reveal_card"}
 )
@@ -517,20 +557,32 @@ _GIVEN: Final = re.compile(
 )
 
 
+def _says_the_same(beside: Beside, reading: Reading) -> bool:
+    """Is each amount in it the one that is asked for, said again?"""
+    sums = [one.value for one in beside.entities if one.kind == "amount"]
+    return bool(sums) and all(one == reading.slots.get("amount") for one in sums)
+
+
 def _sums_are_placed(beside: Beside, reading: Reading) -> bool:
     """Is each sum in it what was paid, has to be paid, is left, and none what shall be on the card?"""
     if reading.intent == "submit_funding":
         # The chain says what came.
         sums = [entity for entity in beside.entities if entity.kind == "amount"]
-        return len(sums) == 1 and (_IN_USD.search(sums[0].written) or _A_SUM.search(beside.text)) is not None
+        return not _TO_BE.search(beside.text) and (
+            any(_IN_USD.search(one.written) for one in sums) or _A_SUM.search(beside.text) is not None
+        )
     if reading.intent == "set_limits" and beside.stands_alone and tells_of_a_payment(beside.text):
         return True
+    if reading.intent == "set_markup" and beside.stands_alone and _LOSES.search(beside.text):
+        return not _AT_PRESENT.search(beside.text)
     if reading.intent in ("set_limits", "set_markup"):
         return beside.is_why and not _AMOUNT.search(_AT_PRESENT.sub(" ", beside.text))
     if reading.intent == "order_card":
         return False
     if reading.intent in ("topup_card", "unload_card") and "amount" not in reading.slots:
         return False
+    if _says_the_same(beside, reading):
+        return True
     if reading.intent == "unload_card" and beside.before and _GIVEN.search(beside.text):
         return True
     placed = _ACCOUNTED.search(beside.text) is not None and not _TO_BE.search(beside.text)

@@ -9,7 +9,7 @@ is none. What stands beside it is judged like what stands beside every other req
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -39,10 +39,10 @@ _TO_FLOAT: Final = re.compile(rf"(?:\bback )?(?:\b(?:in|into|to|onto|on|for|at|t
 _FROM_FLOAT: Final = re.compile(rf"(?:\b(?:from|out of|off)\s+{_FLOAT}\b|\b{_FLOAT}\s*(?:->|→)\s*)")
 #: Where money lies now, which says nothing of where it shall go.
 _LIES_ON: Final = re.compile(
-    rf"\b(?:left|remain\w*|still|stays?|staying|is|are|was|sits?|sitting|lying|lies|unused|there|what'?s|whats|have|has)\s+(?:still |left |over )*on\s+{_CARD}"
+    rf"\b(?:lot|everything|all|money|balance|rest|remainder|amount|sum|funds|cash)(?: (?:that|which|what)(?:['’]s| is| are)?)?(?: still| left| over)* on\s+{_CARD}|\b(?:left|remain\w*|still|stays?|staying|is|are|was|sits?|sitting|lying|lies|unused|there|what'?s|whats|have|has)\s+(?:still |left |over )*on\s+{_CARD}"
 )
 _OFF: Final = re.compile(
-    rf"\b(?:off|unload\w*|withdr[ae]w\w*|claw\w*|recall\w*|reclaim\w*|deduct\w*|debit\w*|drain\w*|empt(?:y|ied)|sweep\w*|swept|retriev\w*|recover\w*|yank\w*|skim\w*)\b|\b(?:from|out of|out from)\s+{_CARD}|\b(?:take|pull|get|bring|move|send|transfer|return)\b(?: \S+){{0,4}}? (?:back|out|down|home)\b(?! (?:on|onto|up|to (?!{_FLOAT})))|\breturn\w*\b(?! (?:on|onto))|\bback\W*$"
+    rf"\b(?:off|unload\w*|withdr[ae]w\w*|claw\w*|recall\w*|reclaim\w*|deduct\w*|debit\w*|drain\w*|empt(?:y|ied|ying)|sweep\w*|swept|retriev\w*|recover\w*|yank\w*|skim\w*)\b|\b(?:from|out of|out from)\s+{_CARD}|\b(?:take|pull|get|bring|move|send|transfer|return)\b(?: \S+){{0,4}}? (?:back|out|down|home)\b(?! (?:on|onto|up|to (?!{_FLOAT})))|\breturn\w*\b(?! (?:on|onto))|\bback\W*$"
 )
 _ON: Final = re.compile(
     rf"\b(?:re|up)?-?load(?:ed|ing)?\b|\btop(?:ped|ping)?[ -]?up\b|\btopup\b|\b(?:refill|recharg|replenish|credit)\w*\b|\bfund(?:ed|ing)?\b|\badd(?:ed)?\b|\b(?:onto|on to|on|to|into|in|for)\s+{_CARD}|\b(?:give|send|get|lend|hand|grant|spot|allow)\s+{_CARD}\s+§a|§c\d+§(?: card)? (?:should (?:get|have|receive)|must (?:get|have|receive)|needs|to get|gets)\b|\bbump\b[^§]*§c\d+§[^§]*\bby\s+§a|\b(?:can|could|may) §a\d+§ (?:please )?(?:go|be put|land)\b|\b(?:put|stick|throw|add|drop|chuck|send)\s+§a\d+§(?:\s*(?:usd|dollars|bucks))? (?:on |in )?there\b"
@@ -51,7 +51,7 @@ _ON_VERBS: Final = (
     r"\b(?:re|un)?-?load(?:ed|ing)?\b|\btop(?:ped|ping)?[ -]?up\b|\btopup\b|\b(?:refill|recharge)\b|\bback\b"
 )
 _ALL: Final = re.compile(
-    r"\b(?:everything|all of it|all the (?:money|rest)|the (?:whole|entire|full) lot|the (?:whole|full|entire|remaining|leftover) (?:balance|amount|money|rest)|the rest|the remainder|whatever(?:'s| is)? (?:left|remains|stays|still|there)|what(?:'s| is)? (?:left|remains))\b"
+    r"\b(?:everything|the (?:whole|entirety|totality) of|to zero|completely|all of it|all the (?:money|rest)|the (?:whole|entire|full) lot|the (?:whole|full|entire|remaining|leftover) (?:balance|amount|money|rest)|the rest|the remainder|whatever(?:'s| is)? (?:left|remains|stays|still|there)|what(?:'s| is)? (?:left|remains))\b"
 )
 _UNIT: Final = r"(?:day|week|month)"
 _LIMITED: Final = re.compile(
@@ -62,23 +62,26 @@ _PAIR: Final = re.compile(
     rf"|(?P<b>§a\d+§)(?:\s*(?:usd|dollars|bucks))?\s*(?:per|a|an|/|each|every|in one|in a|by|one)?\s*(?P<v>daily|weekly|monthly|{_UNIT})\b"
 )
 _ONE_PURCHASE: Final = re.compile(
-    r"\b(?:per|a|one|each|every|single|any)[ -](?:single )?(?:purchase|payment|transaction|swipe|go)\b|\b(?:purchase|transaction|payment) (?:limit|cap|max)\b"
+    r"\b(?:per|a|one|each|every|single|any)[ -](?:single )?(?:purchase|payment|transaction|swipe|go|pop)\b|\b(?:purchase|transaction|payment) (?:limit|cap|max)\b"
+)
+_SINGLE: Final = re.compile(
+    r"(?P<a>§a\d+§)(?:\s*(?:usd|dollars|bucks))?\s*(?:(?:for|per|an?|each|every|in|on|by|at|any) )*(?:one |single )?(?:a )?(?:purchase|payment|transaction|swipe|go|pop)\b(?: per payment)?|\b(?:per|each|every|single|one|any)[ -](?:single )?(?:purchase|payment|transaction|swipe|go)(?: limit| cap| max)?(?: (?:to|at|of|is|be|max))*\s*[:=–-]?\s*(?P<b>§a\d+§)"
 )
 _LIMIT_WORD: Final = re.compile(
-    r"\b(?:limit\w*|caps?|capped|ceiling|max(?:imum)?|spend\w*|allow\w*|pass|exceed|over|more than|above)\b|\b(?:at|to|of) §a|\b(?:make|set|put|keep|hold)\b[^§]*§a"
+    r"\b(?:limit\w*|caps?|capped|ceiling|max(?:imum)?|spend\w*|allow\w*|pass|exceed|over|more than|above)\b|\b(?:at|to|of) §a|\b(?:make|set|put|keep|hold|held|kept|fix)\b[^§]*§a|\bgo\b[^§]*§a"
 )
 _UN: Final = r"(?:(?:un|de)-?(?:freez\w*|froz\w*|block\w*|lock\w*|suspend\w*|paus\w*|ic(?:e|ed|ing))|thaw\w*|defrost\w*|re-?activat\w*|re-?enabl\w*|re-?open\w*|re-?instat\w*)"
 _HOLD: Final = r"(?:freez(?:e|ing)|block(?:ing|age)?|hold|lock(?:ing)?|suspension|pause)"
 _THAWS: Final = re.compile(
     rf"\b{_UN}\b|\b(?:remov|lift|tak|releas|undo|end|clear|drop|get rid of)\w*\b(?: (?:off|away|back))?(?: (?:the|this|that|her|his|its|their))? {_HOLD}\b|\b{_HOLD}\b(?: \S+){{0,3}} (?:lift|remov|tak|releas|clear|end)\w*\b"
-    r"|\b(?:alive|live|usable|active|working|operational|running|works?|on|open|function\w*|use|spend|pay) again\b|\bback (?:on|alive|live|to life|in use|active|in action|in service|online)\b|\bback (?:to )?(?:work|working)\b|\b(?:take|taken|get|bring|have|come|comes)\b[^.]{0,20}? off (?:ice|hold|pause)\b"
+    r"|\b(?:alive|live|usable|active|working|operational|running|works?|on|open|function\w*|use|spend|pay) again\b|\bback (?:on(?! (?:to |§c|her |his |their |the |our |that |this ))|alive|live|to life|in use|active|in action|in service|online)\b|\bback (?:to )?(?:work|working)\b|\b(?:take|taken|get|bring|have|come|comes)\b[^.]{0,20}? off (?:ice|hold|pause)\b"
 )
 _FREEZES: Final = re.compile(
     r"\b(?:freez(?:e|ing)|frozen|freezed|block(?:ed|ing)?|lock(?:ed|ing)?|suspend(?:ed|ing)?|paus(?:e|ed|ing)|on (?:hold|ice)|out of (?:use|action|service|operation)|immobili[sz]ed?)\b"
     r"|\bstop\b[^.]*\b(?:from )?(?:working|being used|card)\b|\bstop (?:the |that |this |card )*§c\d+§(?! (?:from (?!working|being)|and|paying|buying))|\b(?:can ?not|can['’]?t|couldn['’]?t|could not|should not|shouldn['’]?t|must not|may not|no longer) be used\b|\bdisable\b"
 )
 _CLOSES: Final = re.compile(
-    r"\b(?:clos(?:e|ed|ing|ure)|terminat(?:e|ed|ing|ion))\b|\b(?:cancel\w*|shut(?: down)?|deactivat\w*|kill|delete|end|retire|gone|axe|scrap|get rid of)\b(?=[^.]*\b(?:for good|for ?ever|permanent\w*|definitiv\w*|for always|altogether|for keeps|once and for all)\b)"
+    r"\b(?:clos(?:e|ed|ing|ure)|terminat(?:e|ed|ing|ion))\b|\b(?:cancel\w*|shut(?: down)?|deactivat\w*|disactivat\w*|kill\w*|delet\w*|end(?:ed)?|retir\w*|gone|axe|scrap\w*|get rid of|annul\w*|extinguish\w*|eliminat\w*|dismiss\w*|remov\w*|withdr\w*|destroy\w*|block\w*)\b(?=[^.]*\b(?:for good|for ?ever|permanent\w*|definit\w*|for always|altogether|for keeps|once and for all)\b)"
 )
 _PHONE: Final = re.compile(
     r"\b(?:numbers?|nr|no|phone|mobile|cell\w*|sim|line|handset|telephone|contact|new one|mob)\b|\b(?:updat|chang|switch|swap|mov)\w*(?: over)? (?:to|onto|with|for) §t"
@@ -110,6 +113,50 @@ _WAS: Final = re.compile(
     r"\b(?:from|instead of|not|currently|current|at present|now at|was|old|until now|rather than)\s+(?:the\s+|at\s+|is\s+)*(?P<old>§a\d+§)(?=.*§a|[^§]*$)"
 )
 
+#: What a stretch says in more words than it needs, and those words.
+_IN_FEWER_WORDS: Final = tuple(
+    (re.compile(rf"\b(?:{pattern})(?![\w'’])"), plainly)
+    for pattern, plainly in (
+        (
+            r"(?:i|we) (?:(?:would|kindly|hereby|thus|therefore|also|must|have to) )*(?:ask|request|beg|pray|invite|entreat)(?: (?:to )?(?:you|u|the colleagues|the team))?(?: (?:thus|therefore|kindly|please|also))*(?: to(?= [a-z])| that(?: you)?(?= ))",
+            "please",
+        ),
+        (
+            r"as soon as (?:possible|you can|you are able(?: to)?)|at (?:the|your) earliest(?: convenience)?|when(?:ever)? you (?:can|get (?:a|the) (?:minute|moment|sec|second|chance))|would you (?:please )?put (?:that|it|this) (?:in|through)(?: for me)?",
+            "please",
+        ),
+        (
+            r"(?:starting|effective|beginning|as of|as from|with effect from|from) (?:right )?(?:now|today|immediately|this (?:minute|moment))(?<!from now)(?: on(?:wards)?)?",
+            "",
+        ),
+        (r"(?:black|good) friday|cyber monday|easter (?:monday|sunday)", "sale"),
+        (
+            r"(?:and )?(?:not|no) (?:a |one )?(?:cent|penny|dollar) (?:more|over|less)|no more,? (?:and )?no less|exactly|precisely|to the (?:cent|penny)",
+            "",
+        ),
+        (r"for (?:an?|one|every|each)? ?single (?=purchase|payment|transaction)", "per "),
+        (r"please and thank you", "please"),
+        (r"and yes,? (?:i|we|he|she|they|it)\b(?!.*\b(?:both|all|every|also|too|not)\b)[^§]*$", ""),
+        (r"the so-called", "the"),
+        (
+            r"(?P<verb>(?:is|are) to be (?:chang|revis|adjust|updat|amend|modifi)ed) in(?:to)?(?= §a)",
+            r"\g<verb> to",
+        ),
+    )
+)
+#: `bump the markup up to 3 %`: the verb goes up, the value is no bound.
+_UP_TO: Final = re.compile(
+    r"\b(?P<verb>(?:bump|raise|bring|push|move|take|put|increase|lift|pull|set|elevate|go|goes|up)\b[^§.;!?]{0,40}?(?:§c\d+§[^§.;!?]{0,24}?)?) up to (?=§a)"
+)
+
+
+def _in_fewer_words(said: str) -> str:
+    said = _UP_TO.sub(r"\g<verb> to ", said)
+    for pattern, plainly in _IN_FEWER_WORDS:
+        said = pattern.sub(plainly, said)
+    return said
+
+
 _BASE: Final = word_set(
     """
     put give get send take move bring make set change switch turn do have let add pull load reload top topup refill recharge fund credit freeze unfreeze
@@ -124,6 +171,10 @@ _VERB: Final = "|".join(sorted(_BASE, key=len, reverse=True))
 #: Somebody is asked, in words before, within or behind what is asked for.
 _ASKS: Final = re.compile(
     rf"\b(?:please|pls|plz|kindly|(?:can|could|would|will) (?:you|u|ya|we|i|it)|(?:can|could|would) (?:the|her|his)|(?:can|could|would|may) §[ac]\d+§ (?:please |now |also )?(?:go|be|have|get|land|come)|you (?:can|may)(?: now| please)? (?:{_VERB})|let['’]?s|let us|let them|should|must|has to|have to|needs? to|ought to|asap|urgent(?:ly)?|immediately|right now|straight away|from now(?: on)?|thx|thanks)\b"
+    r"|(?:§c\d+§|\b(?:her|his|their|that|this|the))(?: card)?(?: (?:also|now|still|urgently|really))* (?:needs?|requires?|wants?|could do with|is due|should get|must get|has to get|should have) (?:(?:an?|some|yet) )?(?:another|additional|extra|further|more|§a\d+§ (?:usd |dollars )?(?:more|extra))\b"
+    r"|(?:^|[,:–-]\s*)(?:(?:so|and|now|the|our|hi|hello) )*§c\d+§(?: card)? (?:needs|requires) §a\d+§(?! (?:before|by|in order|or|and)\b)"
+    r"|§a\d+§(?: (?:usd|dollars|bucks))? (?:is |are )?to (?:come|go|be)\b|\b(?:is|are) to (?:be|get|have|receive|go|come|work)\b(?! (?:approved|decided|confirmed|discussed|agreed|signed|announced))"
+    r"|\b(?:(?:i am|i['’]m|we are|we['’]re) happy for|it is (?:right|time|good|fair|correct) (?:that|for) you)\b"
     r"|\b(?:i|we)(?:['’]?d| would)?(?: therefore| hereby| kindly| politely| respectfully| also)* (?:need|want|like|love|request|ask|wish|appreciate|require)\b|\b(?:he|she|they|§c\d+§)(?:['’]ll| will)? needs? (?:an? )?(?:top|refill|reload|load|recharge)|\b(?:needs?|wants?) (?:updat|chang|switch|swapp|load|topp|freez|clos|block)\w*ing\b"
 )
 _LEAD_WORD: Final = word_set(
@@ -149,7 +200,7 @@ _WORD: Final = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 #: Somebody does it, did it, or is to do it, who is not asked.
 _DOER: Final = re.compile(
     rf"(?<![\w'’])(?:i|we|he|she|they|who|somebody|someone|nobody|everyone|bob|carol|dave|people|customers?|drivers?|(?:the|our|my|his|her|their|some|these|those) (?!cards?|floats?|limits?|markup|numbers?|phones?|codes?|mark|deposits?|this|always)[a-z]+s)(?:['’](?:ll|ve|d))?(?: (?:just|already|also|now|only|then|will|can|may|might|could|would|should|must|ought|needs?|did|do|does|have|has|had|always|usually|often|never|to|[a-z]+ly))* (?:{_VERB})\b(?! (?:you|u)\b)"
-    r"|\b(?:i|we|he|she|they|it|who|which|somebody|someone|bob|carol|dave)(?: (?:just|already|also|only|have|has|had|then|once))* (?:loaded|topped|froze|blocked|locked|closed|paused|suspended|unfroze|unblocked|unlocked|raised|lowered|changed|moved|sent|put|took|gave|set|ordered|submitted|cancelled|added|got|made|pulled|returned|withdrew|unloaded)\b"
+    r"|(?<!have )(?<!get )(?<!see )(?<!want )(?<!like )(?<!need )\b(?:i|we|he|she|they|it|who|which|somebody|someone|bob|carol|dave)(?: (?:just|already|also|only|have|has|had|then|once))* (?:loaded|topped|froze|blocked|locked|closed|paused|suspended|unfroze|unblocked|unlocked|raised|lowered|changed|moved|sent|put|took|gave|set|ordered|submitted|cancelled|added|got|made|pulled|returned|withdrew|unloaded)\b"
     r"|\b(?:is|are|was|were|been|got|gets|being|stays?|remains?) (?:still |already |now |just |only |being )*(?:loaded|topped|frozen|blocked|locked|closed|paused|suspended|unfrozen|unblocked|unlocked|raised|lowered|changed|moved|sent|set|ordered|submitted|cancelled|added|pulled|returned|withdrawn|unloaded|reactivated|terminated)\b"
 )
 _MAY_SAY_I: Final = re.compile(
@@ -159,7 +210,7 @@ _MAY_SAY_I: Final = re.compile(
 
 #: Somebody else is made to do it: a name, or any word that says nothing of cards.
 _HAS_IT_DONE: Final = re.compile(
-    rf"\b(?:make|let|have|get|tell|ask)\s+(?!(?:{'|'.join(sorted(_LEAD_WORD | _NOTE_WORD))}|us|me|him|them|sure|there|money|rid|everything|somebody's|spending|access)(?![\w'’]))[a-z]+\b"
+    rf"\b(?:make|let|have|get|tell|ask)\s+(?!(?:{'|'.join(sorted(_LEAD_WORD | _NOTE_WORD))}|us|me|him|them|you|u|sure|there|money|rid|everything|somebody's|spending|access)(?![\w'’]))[a-z]+\b(?<!have been)(?<!have had)"
 )
 #: A guess instead of a sum, a quarrel, a card that is somebody else's, a card that is only to come, what is refused here.
 _SPOILS: Final = re.compile(
@@ -170,10 +221,11 @@ _SPOILS: Final = re.compile(
 #: Words of another kind of request, none of which belongs to this one.
 _STATES_SAID: Final = rf"{_THAWS.pattern}|{_FREEZES.pattern}|{_CLOSES.pattern}"
 _MONEY_SAID: Final = r"§a|\btop(?:ped|ping)?[ -]?up\b|\btopup\b|\bunload\w*\b|\bload(?:ed|ing)?\b"
+_SUMS_SAID: Final = r"\b(?:money|cash|funds|refund\w*|deposits?)\b"
 _MORE_SAID: Final = rf"{_LIMITED.pattern}|{_MARKUP.pattern}|{_CODES.pattern}|{_NUMBER.pattern}|\b(?:phone|mobile|sim|number|order|submit)\b"
 _OTHERS: Final = {
     **dict.fromkeys(
-        ("freeze_card", "unfreeze_card", "close_card"), re.compile(f"{_MONEY_SAID}|{_MORE_SAID}")
+        ("freeze_card", "unfreeze_card", "close_card"), re.compile(f"{_MONEY_SAID}|{_MORE_SAID}|{_SUMS_SAID}")
     ),
     **dict.fromkeys(
         ("topup_card", "unload_card"),
@@ -216,13 +268,15 @@ class Stretch:
 
 #: Without one of these no stretch is worth a look.
 _KNOWS: Final = re.compile(
-    r"§[aht]|freez|froz|block|lock|suspend|paus|stop|clos|terminat|activ|enabl|thaw|open|hold|ice|working|used|alive|usable|live|digits|number|codes|threeds|everything|rest|balance|left|remain|cancel|shut|kill|delete|retire|again|back|all of",
+    r"§[aht]|freez|froz|block|lock|suspend|paus|stop|clos|terminat|activ|enabl|thaw|open|hold|ice|working|used|alive|usable|live|digits|number|codes|threeds|everything|rest|balance|left|remain|cancel|shut|kill|delete|retire|gone|for good|for ?ever|permanent|definit|annul|extinguish|scrap|axe|again|back|all of",
     re.IGNORECASE,
 )
 
 
-def asked_by_values(text: str, start: int, end: int, *, is_question: bool) -> Iterator[Stretch]:
-    """What a sentence of a masked text asks for in one of its stretches, the shortest first."""
+def asked_by_values(
+    text: str, start: int, end: int, *, is_question: bool, today: Sequence[str] = ()
+) -> Iterator[Stretch]:
+    """What a sentence of a masked text asks for in one of its stretches, the shortest first. `today`: the signs of this day."""
     joints = [found.span() for found in _JOINT.finditer(text, start, end)]
     if len(joints) > _MOST_PIECES:
         return
@@ -236,7 +290,9 @@ def asked_by_values(text: str, start: int, end: int, *, is_question: bool) -> It
             said = text[here:there].lower()
             if not said.strip() or len(said.split()) > _MOST_WORDS:
                 continue
-            intent, asked = _asked(said, is_question=is_question)
+            for sign in today:
+                said = said.replace(sign, "today")
+            intent, asked = _asked(_in_fewer_words(said), is_question=is_question)
             if asked:
                 yield Stretch(asked, intent, here, there, outright=_OUTRIGHT.match(said) is not None)
 
@@ -296,7 +352,7 @@ def _is_asked_of_another(found: Found, reading: Reading) -> bool:
 
 _ENDS: Final = re.compile(r"[.!?;\n]+(?=\s|$)")
 _NOT_MEANT: Final = re.compile(
-    r"\b(?:i|i am|i['’]m|im|we|we are|we['’]re) (?:only|just|merely) ask(?:ing)?(?=\W*(?:$|[.;!\n]))|\b(?:just|only) asking(?=\W*(?:$|[.;!\n]))|\b(?:i am|i['’]m|im|we are|we['’]re|just|only) (?:only |just )?testing\b(?! (?:the|a|our|this|new|his|her))|\b(?:(?:asked|asks|begged|told|ordered) (?:us|me)|(?:my|our|the) (?:[a-z]+ )?(?:boss|manager|director|principal|chief|head|ceo|cfo|owner) (?:wants|wanted|asks|asked|insists on)) (?:for )?(?:it|this|that)(?=\W*(?:$|[,.;:!\n]))|\b(?:sayeth|saith|quoth)\b|[.,;!–-]\s*(?:said|says) (?!so\b|it\b|that\b)[a-z]+\W*$|\b(?:we|i|you) must not do (?:it|this|that)\b"
+    r"\b(?:i|i am|i['’]m|im|we|we are|we['’]re) (?:only|just|merely) ask(?:ing)?(?=\W*(?:$|[.;!\n]))|\b(?:just|only) asking(?=\W*(?:$|[.;!\n]))|\b(?:i am|i['’]m|im|we are|we['’]re|just|only) (?:only |just )?testing\b(?! (?:the|a|our|this|new|his|her))|\b(?:(?:asked|asks|begged|told|ordered) (?:us|me)|(?:my|our|the) (?:[a-z]+ )?(?:boss|manager|director|principal|chief|head|ceo|cfo|owner) (?:wants|wanted|asks|asked|insists on)) (?:for )?(?:it|this|that)(?=\W*(?:$|[,.;:!\n]))|\b(?:sayeth|saith|quoth)\b|(?:[.,;!–-]|\b(?:please|pls|thanks|it|him|her|them|now|float)(?= )|§[at]\d+§)\s*(?:said|says) (?!so\b|it\b|that\b)[a-z]+\W*$|\b(?:bob|carol|dave|he|she|they|boss|manager|finance) sa(?:id|ys) so\b|\b(?:boss|manager|director|principal|chief|head|ceo|cfo|owner) (?:wants|wanted|asks|asked|insists on) (?:for )?(?:it|this|that) (?:i|we|please)\b|\b(?:we|i|you) must not do (?:it|this|that)\b"
 )
 
 
@@ -464,9 +520,17 @@ def _limits(said: str, card: str) -> str:
     sums = re.findall(r"§a\d+§", said)
     was = {found["old"] for found in _WAS.finditer(said)}
     new = [one for one in sums if one not in was]
+    single = ""
     if _ONE_PURCHASE.search(said):
-        return f"set the limit per purchase of {card} to {new[0]}" if len(new) == 1 else ""
-    if not _LIMIT_WORD.search(said):
+        if len(new) == 1:
+            return f"set the limit per purchase of {card} to {new[0]}"
+        ones = {found["a"] or found["b"] for found in _SINGLE.finditer(said)}
+        if len(ones) != 1:
+            return ""
+        (single,) = ones
+        new = [one for one in new if one != single]
+        said = _SINGLE.sub(" ", said)
+    elif not _LIMIT_WORD.search(said):
         return ""
     pairs = [(found["u"] or found["v"], found["a"] or found["b"]) for found in _PAIR.finditer(said)]
     units = {}
@@ -480,6 +544,8 @@ def _limits(said: str, card: str) -> str:
         units = {{"day": "daily", "week": "weekly", "month": "monthly"}.get(unit, unit): new[0]}
     if sorted(units.values()) != sorted(new) or not new:
         return ""
+    if single:
+        units["per transaction"] = single
     if len(units) == 1:
         unit, amount = next(iter(units.items()))
         return f"set the {unit} limit of {card} to {amount}"
@@ -488,9 +554,20 @@ def _limits(said: str, card: str) -> str:
 
 def _phone(said: str, card: str) -> str:
     phones = re.findall(r"§t\d+§", said)
-    if len(phones) != 1 or not _PHONE.search(said) or not _NEW.search(said):
+    if len(phones) != 1 or not _NEW.search(said):
+        return ""
+    if not _PHONE.search(said) and (_REACHED.search(said) or not _OF_A_CARD.search(said)):
         return ""
     return f"change the phone number of {card} to {phones[0]}"
+
+
+#: A number that is called, or to which something is sent, is not the one to write down.
+_REACHED: Final = re.compile(
+    r"\b(?:call\w*|ring|rang|text\w*|sms|whatsapp|message\w*|dial\w*|phone|contact|reach\w*|fax|send|sent|forward|give|pay|top|load|limit\w*|order|issue|transfer)\b"
+)
+_OF_A_CARD: Final = re.compile(
+    r"(?:against|on|for|to|of) (?:§c\d+§|(?:her|his|their|that|this|the) card)|§c\d+§|\bcorrect it to\b"
+)
 
 
 def _threeds(said: str, card: str) -> str:

@@ -13,7 +13,8 @@ from bot.intents.by_sentence.cores import core_of
 from bot.intents.by_sentence.forms import Form, form_of
 from bot.intents.by_sentence.stretches import Beside, Candidate
 from bot.intents.by_sentence.wording import begins_at, without_courtesies
-from bot.intents.extraction import INCIDENTAL, LETTERS, Entity
+from bot.intents.directory import ORDINARY, fold
+from bot.intents.extraction import AT_MOST, INCIDENTAL, LETTERS, Entity
 
 _MOST_WORDS: Final = 110
 _MOST_LETTERS: Final = 900
@@ -88,6 +89,18 @@ class _Masked:
     def unmasked(self, piece: str) -> str:
         return _SIGN.sub(lambda found: self._of(int(found[1])), piece)
 
+    def plainly(self, piece: str) -> str:
+        """The same, with a card that is called by a word of every day, or by its owner alone, named as a card."""
+        return _SIGN.sub(lambda found: self._as_a_card(int(found[1])), piece)
+
+    def _as_a_card(self, number: int) -> str:
+        entity, written = self.entities[number], self._of(number)
+        if entity.kind != "card" or "name" not in entity.traits or "weak" in entity.traits:
+            return written
+        if written.lower().endswith(("'s", "’s")):
+            return f"{written} card"
+        return f"card of {written}" if fold(written) in ORDINARY else written
+
     def inside(self, piece: str) -> tuple[Entity, ...]:
         return tuple(self.entities[int(number)] for number in _SIGN.findall(piece))
 
@@ -110,6 +123,14 @@ class _Masked:
     def signs_of(self, kind: str) -> list[str]:
         """The signs of all values of a kind."""
         return [sign[0] for sign in _SIGN.finditer(self.text) if self.entities[int(sign[1])].kind == kind]
+
+    def today(self) -> tuple[str, ...]:
+        """The signs of this day, which a request may name without being put off."""
+        return tuple(
+            sign
+            for sign in self.signs_of("period")
+            if self.entities[int(sign[2:-1])].written.lower() in ("today", "this morning")
+        )
 
     def only_card(self) -> str:
         """The sign of the one card of the whole text; empty where it is none, or another as well."""
@@ -191,7 +212,7 @@ def _cores(
                     )
                 )
         yield Candidate(
-            masked.unmasked(f"please {said}"),
+            masked.plainly(f"please {said}"),
             masked.unmasked(f"{text[: start + at]}{said}{text[end:]}"),
             tuple(own),
             (*around, *others),
@@ -206,9 +227,13 @@ def _by_values(
         return
     others: tuple[Beside, ...] | None = None
     read: set[str] = set()
-    for asked in asked_by_values(text, sentence.start, sentence.end, is_question=sentence.asked):
+    for asked in asked_by_values(
+        text, sentence.start, sentence.end, is_question=sentence.asked, today=masked.today()
+    ):
         said = asked.text
-        if any(one.doubt for one in masked.inside(text[asked.start : asked.end])):
+        if any(one.doubt for one in masked.inside(text[asked.start : asked.end])) and not (
+            asked.intent == "set_limits" and _only_bounds(text[asked.start : asked.end], masked)
+        ):
             continue
         if "⟨network⟩" in said:
             networks = masked.signs_of("network")
@@ -241,12 +266,23 @@ def _by_values(
             continue
         read.add(said)
         yield Candidate(
-            masked.unmasked(f"please {said}"),
+            masked.plainly(f"please {said}"),
             masked.unmasked(text),
             masked.inside(said),
             (*around, *others),
             names_card="⟨card⟩" not in asked.text,
         )
+
+
+def _only_bounds(stretch: str, masked: _Masked) -> bool:
+    """Is every doubt about a value of a stretch that it is a bound, as each limit is: `no more than 120 a day`?"""
+    if _MORE.search(stretch) and not _AT_ALL.search(stretch):
+        return False
+    return all(not one.doubt or AT_MOST in one.traits for one in masked.inside(stretch))
+
+
+_MORE: Final = re.compile(r"\b(?:more than|over|above|beyond|past|exceed\w*|pass)\s+§a", re.IGNORECASE)
+_AT_ALL: Final = re.compile(r"\b(?:no|not|never|nobody|nothing|cannot)\b|n['’]t\b", re.IGNORECASE)
 
 
 def _as_form(form: Form, text: str, sentences: Sequence[_Sentence], masked: _Masked) -> Candidate:
@@ -266,7 +302,7 @@ def _as_form(form: Form, text: str, sentences: Sequence[_Sentence], masked: _Mas
                         masked.inside(piece),
                         before=leads,
                         within=leads,
-                        asked=sentence.asked and form.is_story,
+                        asked=sentence.asked and form.is_story and not ends,
                         written=masked.unmasked(piece),
                     )
                 )

@@ -129,6 +129,45 @@ _BEGINS: Final = re.compile(
     r"(?:^|[.,:;!?\n(–-]\s*|\b(?:so|and|because|as|but|since|hi|hello|hey|guys|team|shame|eish|howzit|morning|moin|ok|okay|well|sorry|look|listen|now|then)\s+)$",
     re.IGNORECASE,
 )
+#: What no month and no verb does, in any word: a past, behind `will` and `may` also a present that ends in s; who is spoken of as "she".
+_ADVERB: Final = r"(?:(?:[a-z]+ly|just|also|already|now|still|only|once|again|even|never|always|then|soon) )*"
+_PAST: Final = (
+    r"(?:(?!(?:end|clos|start|finish|open|pass|look|turn(?!ed up)|bas|relat|need|spe|fe)ed\b)[a-z]{2,}ed|ate|bought|broke|brought|came|did|drank|drove|fed|fell|flew|forgot|found|gave|got|hit|kept|left|lent|lost|made|met|misread|paid"
+    r"|quit|ran|rang|said|sat|saw|sent|slept|sold|spent|stole|swore|told|took|threw|went|woke|won|wrote)"
+)
+_DID_IT: Final = re.compile(rf"\s+{_ADVERB}{_PAST}\b")
+_DOES_IT: Final = re.compile(rf"\s+{_ADVERB}(?!(?:is|was|this|us|yes|perhaps|always|has)\b)[a-z]{{2,}}s\b")
+_IS_SOMEBODY: Final = re.compile(
+    r"(?:'s|\s+(?:is|was|has|had|isn't|wasn't|hasn't))\b[^.!?\n]{0,60}?(?:\b(?:s?he|her|hers|him|his|herself|himself)\b|[.!?] [A-Z][^.!?\n]{0,30}?\b(?:hers?|him|his)\b)"
+)
+#: Behind a modal verb stands no "was", "keeps" or "lost".
+_NO_VERB_DOES: Final = re.compile(
+    rf"\s+{_ADVERB}(?:was|is|has|had|wasn't|isn't|hasn't|lost|left|paid|got|went|forgot|broke|bought|needs|wants|keeps|{_PAST[3:-1]})\b(?! (?:it|this|that)\b)"
+)
+_SHE_IS_MEANT: Final = re.compile(
+    r",?\s+(?:(?:before|because|as|so|since|that|when|and|until|till|now) )?(?:s?he|hers?|him|his)\b"
+)
+_SPOKEN_TO: Final = re.compile(
+    r"\b(?:told|tell|asked|paid|promised|gave|give|lent|to|onto|for|with|from|at|sent|send|helped|love|on)\s+$",
+    re.IGNORECASE,
+)
+#: `April card lock pls`, `a block on April, thanks`, `April: not more than 250 weekly`.
+_STOPPED_AFTER: Final = re.compile(
+    r"\s+card\s+(?:(?:to|on|be|is to be|should be|must be|please|pls|down|up) )*(?:un)?(?:lock|freeze|block|hold|pause|frozen|blocked|locked|suspend|stop|close)\w*",
+    re.IGNORECASE,
+)
+_STOPPED_ON: Final = re.compile(
+    r"\b(?:freeze|block|lock|hold|pause|stop|suspension|limit|cap)(?: temporar(?:y|ily)| please| pls| now)* on\s+$",
+    re.IGNORECASE,
+)
+_CAPPED_AFTER: Final = re.compile(
+    r"\s*:\s*(?:please |pls |kindly )?(?:(?:set|put|make) )?(?:not more than|no more than|max(?:imum)?|at most|limit|cap|daily|weekly|monthly|freeze|unfreeze|block|unblock|lock|unlock|top[ -]?up|load|unload|[$]?\d[\d.,]*(?: ?usd)? (?:daily|weekly|monthly|a (?:day|week|month)|per (?:day|week|month)))\b",
+    re.IGNORECASE,
+)
+_CREDITED: Final = re.compile(
+    r"\b(?:credit|recharge|load|add|put|send|give|transfer)(?: (?:please|kindly|now))? (?:to|on|onto|for)\s+$",
+    re.IGNORECASE,
+)
 #: `will` is no verb where it is what is frozen, given or capped.
 _DONE_TO: Final = re.compile(
     r"(?:\b(?:freeze|unfreeze|un-freeze|block|unblock|lock|unlock|defrost|thaw|reload|refill|recharge|suspend|reactivate|top|give|cap|raise|lower|bump|drop|bring|fund)"
@@ -392,6 +431,13 @@ def _is_a_person(word: str, before: str, after: str, *, capital: bool) -> bool:
         or (_HAS.match(after) and _WHAT.search(before))
         or (_LIMIT_AFTER.match(after) and _LIMIT_VERB.search(before))
         or (_GETS.match(after) and _ALLOWED.search(before))
+        or (capital and _BEGINS.search(before) and _acts(word, after))
+        or (word == "will" and _NO_VERB_DOES.match(after) and _BEGINS.search(before))
+        or (capital and _SHE_IS_MEANT.match(after) and _SPOKEN_TO.search(before))
+        or (capital and _STOPPED_AFTER.match(after))
+        or (capital and _NO_DAY_AFTER.match(after) and _STOPPED_ON.search(before))
+        or (capital and _CAPPED_AFTER.match(after) and not before.strip())
+        or (capital and _AN_AMOUNT_AFTER.match(after) and _CREDITED.search(before))
         or (capital and _CARD_AFTER.match(after) and before.strip())
         or (capital and _AN_AMOUNT_AFTER.match(after) and _GIVEN.search(before))
         or (word == "will" and _NO_VERB_AFTER.match(after) and _DONE_TO.search(before))
@@ -399,6 +445,15 @@ def _is_a_person(word: str, before: str, after: str, *, capital: bool) -> bool:
         or (word in ("may", "april") and _NO_DAY_AFTER.match(after) and _TREATED.search(before))
         or _CARD_OF.search(before)
         or (capital and _A_CARD_JUST_BEFORE.search(before))
+    )
+
+
+def _acts(word: str, after: str) -> bool:
+    """Does what follows a name that is also a word, at the head of a clause, say what only somebody does or is?"""
+    return bool(
+        _DID_IT.match(after)
+        or _IS_SOMEBODY.match(after)
+        or (word in ("will", "may") and _DOES_IT.match(after))
     )
 
 

@@ -23,7 +23,7 @@ from bot.intents.readings import (
     read_lookup_as,
     values_of,
 )
-from bot.intents.recognition import Frame, asks_what_is_left, is_about_others
+from bot.intents.recognition import Frame, asks_what_is_left, is_about_others, is_said_plainly
 from bot.intents.requests import with_name
 
 MOST: Final = 3
@@ -190,6 +190,8 @@ def _weighed(readings: tuple[Reading, ...], shares: Shares, context: Context) ->
     """The readings where they stand against the likeliest intent, else that one."""
     first, masked = readings[0], context.found.masked
     best, share = shares[0]
+    if len(readings) == 1 and is_said_plainly(first.intent, masked):
+        return Ranked(readings, () if best == first.intent else _offered(shares, context, first))
     if first.intent in (NONE, "help") and _is_not_ours(best, share, masked):
         return Ranked((Reading(NONE),))
     if len(readings) == 1 and _stands(first, best, share, masked):

@@ -71,7 +71,7 @@ _NO_LIMIT: Final = re.compile(
 )
 _PER_PURCHASE: Final = re.compile(
     r"\b(?:per|for an?|for one|in one|each|for single|a single|one)[ -](?:single[ -])?(?:transaction|txn?|purchase"
-    r"|payment|go|swipe)\b|\b(?:single|transaction) (?:limit|purchase)"
+    r"|payment|go|swipe)\b|(?<=§ )(?:a|every) (?:transaction|purchase|payment|pop)\b|\b(?:single|transaction) (?:limit|purchase)"
 )
 _THREEDS_OFF: Final = re.compile(r"\b(?:off|sms|text|disable|remove|stop|back)\b")
 _NAME: Final = re.compile(
@@ -200,9 +200,8 @@ def _in_order(text: str, found: Found) -> dict[str, str]:
     units = []
     turns = [(one.start(), "amount") for one in _AN_AMOUNT.finditer(text)]
     for one in _A_UNIT.finditer(text):
-        single = _PER_PURCHASE.fullmatch(one[0]) is not None
         word = one["unit"] or ""
-        units.append("per_transaction" if single else _EVERY[_SHORT.get(word, word)])
+        units.append(_EVERY[_SHORT.get(word, word)] if word else "per_transaction")
         turns.append((one.start("unit") if word else one.start(), "unit"))
     in_turns = [what for _, what in sorted(turns)]
     doubted = any(amount.doubt and AT_MOST not in amount.traits for amount in amounts)

@@ -19,7 +19,12 @@ from bot.intents.recognition.lookup_intents import (
     status_of,
 )
 from bot.intents.recognition.not_done_here import is_about_others, is_not_done_here
-from bot.intents.recognition.record_lookups import asks_what_is_left, kind_of_request, person_of
+from bot.intents.recognition.record_lookups import (
+    asks_what_is_left,
+    is_said_plainly,
+    kind_of_request,
+    person_of,
+)
 from bot.intents.recognition.request_frames import Framed, find_loose_request, find_requests, spaced
 from bot.intents.recognition.undo_and_pause import (
     is_pause,
@@ -51,6 +56,7 @@ __all__ = [
     "is_foreign",
     "is_not_done_here",
     "is_pause",
+    "is_said_plainly",
     "is_undo",
     "kind_of_request",
     "lookup_intent_of",

@@ -79,7 +79,7 @@ DECIDES: Final = re.compile(
     r"|ship it|go ahead)\b"
 )
 HELP: Final = re.compile(
-    r"^help\b|^commands?\b|\b(?:list|overview|menu) of (?:all )?(?:your |the )?(?:commands?|cmds|things (?:that )?you)\b|^cmds?\b|\byour tricks\b|\bthings (?:that )?you (?:can do|understand|know)\b|\bwhat can (?:you|i|we)\b|\b(?:what|which) commands\b|^how (?:do"
+    r"^help\b|\ball your tricks\b|\bsyntax (?:for|of)\b|\bguide (?:me |us )?how to\b|\bin what (?:manner|way) (?:do|can|should) (?:i|we)\b|\bwhat (?:sort|kind)s? of (?:jobs|things|tasks|work|requests) (?:do|can) you\b|\bout ?side your patch\b|^commands?\b|\b(?:list|overview|menu) of (?:all )?(?:your |the )?(?:commands?|cmds|things (?:that )?you)\b|^cmds?\b|\byour tricks\b|\bthings (?:that )?you (?:can do|understand|know)\b|\bwhat can (?:you|i|we)\b|\b(?:what|which) commands\b|^how (?:do"
     r"|can|would|to|does|should|could) (?:i|we|one|this|it|you)\b(?!.*\b(?:left|stand|balance|float look)\b)"
     r"|^how to\b|what (?:are|do) you\b(?! (?:think|reckon|mean|say|make of|recommend|fancy|want"
     r"|doing))|\bwhat (?:do|should|must) (?:i|we) (?:type|write|say|enter)\b|\bwhat(?:'s| is"

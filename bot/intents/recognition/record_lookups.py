@@ -69,8 +69,71 @@ _FOR_PERSON: Final = tuple(
     )
 )
 
+#: Idioms that say one look-up in so many words, and stand against what the ranker thinks likelier.
+_IN_SO_MANY_WORDS: Final = (
+    # What became of a payment, with or without its card; and what stopped one.
+    (
+        "decline_explain",
+        r"\bwhat (?:went wrong|happened|is the matter|was the problem|is wrong)(?: again)? (?:with|to|on|at) (?:the |that |this |his |her |their |our )?(?:[\w.&'’§-]+ ){0,3}?(?:charge|payment|purchase|transaction|swipe)\b"
+        r"|\bwhat (?:blocked|stopped|killed|refused|held up|sank) (?:§c|(?:the|that|his|her|our) (?:[\w.&'’§-]+ ){0,3}?(?:charge|payment|purchase|transaction)\b)"
+        r"|\b(?:did|who|why did|has) [\w '’-]{0,30}?\b(?:kill|stop|sink|block|refuse|reject|negate)(?:ed)? (?:the|that|this|his|her|their|our) (?:[\w.&'’§-]+ ){0,3}?(?:charge|payment|purchase|transaction)\b"
+        r"|\bwhat did the (?:issuer|provider|bank)(?: \w+)? (?:answer|say|reply|return|send back)\b|\b(?:turned|turns) (?:us|me|him|her|them) down\b|\bwas negated\b",
+        "",
+    ),
+    (
+        "alerts_show",
+        r"\bcomplain\w*\b(?=.*(?:\babout (?:something|anything|sth)|\bsth\b|\?|$))(?<=system complaining)|\bsystem (?:is )?complaining\b|\bwhat(?: is|['’]?s)? firing\b|\battention (?:required|needed)\b|\bwarnings?\b(?=.*\b(?:open|any|show|list|system)\b)",
+        "",
+    ),
+    (
+        "fees_show",
+        r"^\W*our mark-?up\b(?!.*(?:§a|\b(?:to|at|set|make|raise|lower|change)\b))|\bmark-?up\b.{0,20}\bwhat(?:['’]s| is)(?: it)?\b|\bhow (?:expensive|pricey|dear)\b|\b(?:is|are) (?:taking|ordering|loading|closing|freezing|unloading|moving|putting|topping)\b[^?]{0,40}\b(?:free|for free|charged|billed)\b|\bprovider (?:taking|charging|billing|bill it|charge)\b",
+        "",
+    ),
+    (
+        "ledger_show",
+        r"\b(?:posted|booked|entered|recorded)\b[^?.!]{0,20}\b(?:in|into|to) (?:the|our) books\b|\bjournal (?:lines|entries)\b|\b(?:the|our) books (?:for|of|on) §c|\baccounting (?:registrations?|movements?|entries)\b|\bbeen booked\b(?!.*\b(?:flights?|hotels?|rooms?|tickets?)\b)|\bwhat was booked on §c|\bbookings (?:of|for|from|in|on) (?:§[cp]|the |last |this )(?!.*\b(?:flights?|hotels?|rooms?)\b)",
+        "",
+    ),
+    (
+        "card_transactions",
+        r"\b(?:find|see|spot|locate|trace|individuate|identify|is there|look for|place|dig out)\b[^?!]{0,60}§a\d+§|§a\d+§[^!]{0,90}\b(?:find it|you see it|can you see|see it|somewhere|which card|among the movements|is it there)\b|\bmovement of §a",
+        "card",
+    ),
+    (
+        "spend_show",
+        r"\bspending come to\b|\bspen(?:d|ding)\b.*\bone (?:number|figure) is enough\b|\bhow much\b[^?.]{0,30}\b(?:burn(?:ed|t|s)?|go(?:es)? through|gone through|run up)\b|\b(?:sum|total) of (?:all )?(?:[\w.&'’-]+ ){1,3}?(?:bookings|charges|purchases|payments)\b",
+        "",
+    ),
+    (
+        "card_balance",
+        r"§c\d+§ (?:still )?(?:have|has|had|got) (?:anything|something|much|any money|a lot) (?:left )?(?:to spend|on it)?\b|\bat zero already\b|\bdoing for (?:money|cash|funds)\b|\bsitting on (?:§c|(?:his|her|their|that) card)|\bcredit of §c|\breal (?:number|balance|figure)\b|\bhas to spend\b",
+        "card",
+    ),
+    (
+        "float_status",
+        r"\b(?:anything|something|much|money|what) (?:is |we have |have we )?(?:left|remains?|remaining) (?:with|at|on) the (?:card provider|provider|issuer|prepaid account|account of the company)\b|\bkitty\b",
+        "",
+    ),
+    (
+        "funding_list",
+        r"\b(?:rejected|refused|failed|credited|pending|stuck|last|latest|recent) (?:few )?(?:usd[tc] |crypto )?(?:deposits?|top-? ?ups? of the float|fundings?)\b|\b(?:he|we|boss|they) made many deposits\b|\bdeposits\b[^?]{0,60}\b(?:list|show|see)\b",
+        "",
+    ),
+    (
+        "funding_addresses",
+        r"\bwhere do(?:es)? (?:the )?usd[tc] go\b|\bcoordinates of deposit\b",
+        "",
+    ),
+    (
+        "pending_approvals",
+        r"\bnot yet (?:approved|signed|confirmed|decided)\b(?=.*\b(?:list|show|see|give|what|which|everything)\b)|\b(?:everything|all|what)(?: that is)? not yet approved\b|\bopen items\b|\battend (?:the |my |our )?(?:approval|signature|decision)\b|\bto confirm\W*$",
+        "",
+    ),
+)
 FIRST: Final = (
     ("request_show", _R, ""),
+    *_IN_SO_MANY_WORDS,
     ("ledger_show", r"\bfloat\b\W{0,3}\bin and out\b", ""),
     (
         "ledger_show",
@@ -289,6 +352,19 @@ def person_of(text: str) -> str:
             name = found["person"].removesuffix("'s").removesuffix("’s").strip(".")
             return "me" if name in _NO_PERSON else name
     return ""
+
+
+_PLAIN: Final = {
+    "help": re.compile(
+        r"\b(?:your|the) tricks\b|\b(?:list|overview) of (?:all )?(?:your |the )?(?:commands?|cmds)\b|\bsyntax (?:for|of)\b|\bguide (?:me |us )?how to\b|\bin what (?:manner|way) (?:do|can|should) (?:i|we)\b|\bwhat (?:sort|kind)s? of (?:jobs|things|tasks|requests) (?:do|can) you\b"
+    ),
+    **{intent: re.compile(pattern) for intent, pattern, _ in _IN_SO_MANY_WORDS},
+}
+
+
+def is_said_plainly(intent: str, text: str) -> bool:
+    """Whether a masked text asks for this look-up by an idiom that leaves no doubt."""
+    return intent in _PLAIN and _PLAIN[intent].search(text) is not None
 
 
 def asks_what_is_left(text: str) -> bool:

@@ -183,11 +183,15 @@ _NOT_BY: Final = {
         r"\b(?:top(?:ped|ping)?[ -]?up|topup|fill(?: up)?|load|bring|raise|increase|up)\s+(?:§c\d+§|it|(?:the|her|his|that) card)\s+(?:up |back )?to §a|\b(?:above|over|below|under|until|till) §a|\bup to §a"
     ),
     "unload_card": re.compile(
-        rf"{_COMES_BACK}|{_BY_OTHERS}|"
+        rf"{_COMES_BACK}|{_BY_OTHERS}|\b(?:to|onto|on to|into)\s+(?:(?:his|her|their|my) )?(?!(?:the|our|this|that|today|tomorrow|it|company|float)\b)[a-z§][\w§'’-]*(?<=['’]s)(?! (?:float|pot|pool|account))(?=\W|$)|"
         r"\b(?:above|over|below|under|except|but|leave|leaving|down to) §a|\bdown to\b|\b(?:on|onto|in|into|to)(?: the| an?)? of\b"
     ),
     "set_markup": re.compile(
         r"\bby §a|\b(?:lower|raise|cut|bump|increase|decrease|reduce|drop|up)\s+(?:the |our |a )?(?:deposits? )?mark-? ?up\s+§a|§a\d+§ (?:more|less|up|down)\b"
+    ),
+    # What became of a transfer is asked, whatever else is said of it.
+    "submit_funding": re.compile(
+        r"\bwhat['’]?s (?:the |its |our )?(?:state|status|word|story|news)\b|\b(?:state|status|progress|whereabouts) of (?:the |this |our |that |my )?(?:deposit|funding|transfer|transaction|tx|§h)"
     ),
     "close_card": re.compile(r"\bshut (?:it|her card|his card|§c\d+§) for (?!good|ever|always)"),
     "freeze_card": re.compile(
@@ -243,7 +247,7 @@ _NOT_A_REQUEST: Final = re.compile(
     r"|\b(?:his|her|their|the|[a-z]+'s|this|that) (?:[a-z]+ )?(?:e?mail|message|note|text|words|line(?! (?:was|is|got) (?:blocked|cut|dead|lost|stolen|closed|cancell?ed|deactivated|disconnected|hacked|suspended|switched))|form|request|ticket|letter|sms|post|comment|voicemail|sentence|title|chat)(?: (?:on|in|of|from) (?:the|his|her|my|our) [a-z]+)? (?:was|is(?! ?§[et])(?! (?:due|overdue|expired|expiring|lost|broken|gone|dead|full|running out)\b)|reads?|says|said|stands|goes|had|asks|contains)\b"
     r"|\bin (?:his|her|their|the|[a-z]+'s) (?:e?mail|message|note|form|letter|ticket|chat)\W+(?:stands|is|it|there|he|she|they|we)\b|\b(?:keeps?|kept) (?:on )?(?:writing|saying|typing|asking (?:me|us)|telling|texting|repeating|shouting)\b|\b(?:he|she|they|bob) goes(?! (?:on|to|for|back|home|away|in|into|out|off|there|abroad|with|by|through|live)\b)|\b(?:wrote|texted|scribbled|(?<!been )(?<!is )(?<!was )(?<!got )posted(?! (?:an?|the|some|his|her) (?:photo|picture|pic|video|selfie|story)s?\b))\b|(?<!needs it )(?<!need it )(?<!wants it )(?<!want it )(?<!have it )\btyped\b(?! (?:it )?(?:twice|wrong))(?<!digit typed)(?<!number typed)(?<!i typed)"
     r"|(?<!because )(?<!since )\bthat(?:'s| is| was) (?:a joke|a test|what|not|how|the (?:order|request|wording|text)|from|(?:his|her|their) (?:words?|wording|text|request|message|order|note))\b|\bthis is (?:a joke|a test|a drill|what|from|just a)\b|\b(?:would be|is|was) (?:a (?:bad|stupid|terrible|silly) (?:idea|thing|move)|a mistake|stupid|silly|foolish|madness|crazy|absurd|nonsense)\b"
-    r"|\bchanged? (?:my|our|his|her) minds?\b|\bactually,? (?:leave|no|don'?t|not|forget|wait|skip)\b|\b(?:leave|let) (?:it|that|this|her card|his card) (?:be|as|alone|for now|like)\b|[.;!,–-]\s*(?:please |just |so |well |but |sorry,? )?(?:leave it|do not|don'?t|not)(?: do (?:it|that|this))?\W*$|[.;!]\s*(?:please )?(?:do not|don'?t)\b(?! (?:worry|mind|hurry|rush|hesitate|ask|tell|panic))"
+    r"|\bchanged? (?:my|our|his|her) minds?\b|\bactually,? (?:leave|no|don'?t|not|forget|wait|skip)\b|\b(?:leave|let) (?:it|that|this|her card|his card) (?:be(?! (?:un)?(?:frozen|blocked|locked|suspended|paused|closed))|as|alone|for now|like)\b|[.;!,–-]\s*(?:please |just |so |well |but |sorry,? )?(?:leave it|do not|don'?t|not)(?: do (?:it|that|this))?\W*$|[.;!]\s*(?:please )?(?:do not|don'?t)\b(?! (?:worry|mind|hurry|rush|hesitate|ask|tell|panic))"
     r"|\b(?:not|never|n't|nobody|no one) (?:yet |been |has |have )*(?:approved|agreed|signed|authori[sz]ed|confirmed|cleared)\b|(?<!voucher was )(?<!receipt was )(?<!contract was )(?<!form was )\bnot (?:signed|approved|agreed)\b|\bdisagree\w*|\b(?:bob|carol|dave|he|she|they|boss|manager|finance) (?:is|are) against\b|\bcorrection\b|\bphish\w*|(?<!the )(?<!that )(?<!this )(?<!a )\bhold(?:ing)? off\b|\bfirst (?:ask|check|tell|call)\b|\bask [a-z§]\w* first\b|\brejected\W*$|\bi (?:don'?t|do not|didn'?t) (?:mean|want|wish|intend)\b"
     r"|\((?:[a-z]+'s|his|her|their) words?\)|\b(?:as soon as|once|unless|until|till|if|when|whenever) (?:[a-z]+|§[cm]\d+§) (?:agrees?|approves?|signs?|confirms?|says?|allows?|okays?|calls?|lands?|answers?|replies|arrives?|asks?|wants?)\b|\b(?:are|were) we (?:not )?(?:allowed|supposed)\b"
     r"|\bmake (?!sure\b|it\b|her\b|his\b|the\b|that\b|a\b|an\b|this\b|our\b|me\b|them\b|§|no\b|mark|daily\b|weekly\b|monthly\b|max\b|limit\b|per\b)[a-z]+ (?:§c|(?:show|card|mark-?up|set|put|freeze|load|close|change|please|block|weekly|can|submit|add|send|top|unfreeze|take|pull|order)\b)|\blet'?s see\b|\bpracti[cs](?!ally)\w+\b|\btranslat\w+\b|\bin (?:polish|german|french|spanish|english)\b|^\W*@\w"
@@ -290,7 +294,7 @@ _NOT_TO_GIVE: Final = re.compile(
 _GIVES: Final = frozenset({"topup_card", "set_limits", "order_card", "reveal_card"})
 #: Other days and hours, behind the request.
 _LATER_THAN_NOW: Final = re.compile(
-    r"\bboth\b(?! (?:ways|directions|nights|days|rooms|of us|sides))|\btwice\W*$(?<!typed it twice)|\bafter (?:lunch|work|hours|the (?:weekend|holiday|meeting))\b\W*$|\bwhen (?:he|she|they|it|(?:the|his|her|their|our|my|an?) (?:[a-z]+ ){1,2}?|§c\d+§) ?(?:lands?|arrives?|comes?(?: in)?|returns?|is (?:back|here|in|ready|through)|gets|clears|follows)\b\W*$"
+    r"\bboth\b(?! (?:ways|directions|nights|days|rooms|of us|sides))|(?<!cloned )(?<!skimmed )(?<!hacked )(?<!stolen )(?<!with him )(?<!with her )(?<!with them )(?<!told him )(?<!told her )\btwice\W*$(?<!typed it twice)|\bafter (?:lunch|work|hours|the (?:weekend|holiday|meeting))\b\W*$|\bwhen (?:he|she|they|it|(?:the|his|her|their|our|my|an?) (?:[a-z]+ ){1,2}?|§c\d+§) ?(?:lands?|arrives?|comes?(?: in)?|returns?|is (?:back|here|in|ready|through)|gets|clears|follows)\b\W*$"
 )
 
 

@@ -12,17 +12,19 @@ from typing import TYPE_CHECKING, Final
 
 from bot.intents.model import Ask, KnownCard, Option, Reading
 from bot.intents.plain_text import QUOTED
-from bot.intents.readings import Context, one_card, questions
-from bot.intents.recognition import spaced
+from bot.intents.readings import Context, one_card, questions, values_of
+from bot.intents.recognition import Frame, spaced
 
 if TYPE_CHECKING:
     from bot.operations import Operation
 
-_STOP: Final = re.compile(r"[.!?;\n]+(?=\s|$)|\n")
+_STOP: Final = re.compile(
+    r"[.!?;\n]+(?=\s|$)|\n|,\s+(?=(?:so |please |pls |kindly )*(?:move|send|set|change|switch|put|point|route|make|get) (?:it|them|that|those|hers|his|theirs)\b)"
+)
 #: Its writer asks for something.
 _ASKS: Final = re.compile(
     r"\b(?:please|pls|plz|kindly|(?:can|could|would|will|may) (?:you|u|ya|we|i|someone|somebody|the|her|his|their|all|§c\d+§)|mind|keen|let['’]?s?|(?:i|we|he|she|they|§c\d+§)(?:['’]?d| would)? (?:need|want|like|love|request)s?|should|must|has to|have to|needs? to|wants?|asap|urgent\w*|thx|thanks|for me)\b"
-    r"|^\W*(?:(?:hi|hey|hello|so|and|now|then|just|also|ok|team|bot|for §c\d+§|card|§c\d+§|action|urgent)\b[\s,:;!./-]*)*(?:need|switch|send|change|set|update|re-?route|route|re-?direct|direct|put|move|make|get|give|have|point|forward|deliver|fix|use|turn|show|reveal|unmask|unhide|uncover|open|display|tell|share|read|write|dictate|paste|provide|let)\b"
+    r"|^\W*(?:(?:hi|hey|hello|so|and|now|then|just|also|ok|team|bot|for §c\d+§|card|§c\d+§|action|urgent)\b[\s,:;!./-]*)*(?:need|switch|send|change|set|update|re-?route|route|re-?direct|direct|put|move|make|get|give|have|point|forward|deliver|fix|use|turn|show|reveal|unmask|unhide|uncover|open|display|tell|share|read|write|dictate|paste|provide|let|limit|cap|raise|lower|keep|hold)\b"
 )
 #: No finite verb: a note, which asks by itself.
 _TELLS: Final = re.compile(
@@ -43,7 +45,7 @@ _MEANS: Final = r"(?:e-?mails?|mails?|mailbox|inbox|sms|texts?|text messages?|ph
 _WHERE: Final = re.compile(
     rf"\b(?:where|some ?where|anywhere|elsewhere|destination|place|spot|channel|delivery|delivered|setting|method|re-?direct\w*|re-?rout\w*|(?:to|by|via|over|on|in|into|through|per|with|as) (?:an? |the |her |his |their |my |our |own |plain |work |company |private |new |good )*{_MEANS})\b|(?:->|→|=>|>)\s*{_MEANS}\b"
 )
-_POINTS: Final = re.compile(r"\b(?:them|it|that|this|those|these|they)\b")
+_POINTS: Final = re.compile(r"\b(?:them|it|that|this|those|these|they|hers|his|theirs)\b")
 _NUMBER: Final = re.compile(
     r"\b(?:full|whole|complete|entire|long)(?: (?:the|of|16|sixteen|§[xa]\d+§|card|credit|prepaid|\w+-digit))* (?:numbers?|digits|no|pan)\b|\b(?:all |the |of |those )*(?:16|sixteen|§[xa]\d+§)[- ](?:long )?digits?\b|\ball (?:the |of the |of |her |his )*digits\b|\bcard numbers?\b|\bpan\b|\b(?:numbers?|digits) in (?:full|whole)\b"
     r"|\b(?:reveal|unmask|unhide|uncover|disclose|display)\w*\b(?: \S+){0,5}? (?:numbers?|digits)\b"
@@ -63,8 +65,13 @@ def read_what_opens_nothing(context: Context, kinds: Mapping[str, type[Operation
     if not written or card is None:
         return None
     sentences = list(_sentences(text))
-    if _CODES.search(text) and not context.found.inside(text, "amount", "rate"):
-        return _codes(sentences, written, card)
+    if _CODES.search(text):
+        return _codes(
+            [one for one in sentences if not context.found.inside(one, "amount", "rate")], written, card
+        )
+    single = _single_purchase(sentences, written, card, context) if _FOR_ONE.search(text) else None
+    if single is not None:
+        return single
     kind = next((name for name, operation in kinds.items() if operation.intent == "reveal_card"), "")
     if kind and _NUMBER.search(text) and not _OTHER_NUMBER.search(text):
         return _number(sentences, written, card, kind)
@@ -98,6 +105,27 @@ def _codes(sentences: list[str], written: str, card: KnownCard) -> Reading | Non
     why = "The API takes only the webhook mode: codes go to no phone, mailbox or app instead. Set it to webhook?"
     ask = Ask("intent", why, (Option(said, said[:1].upper() + said[1:]),))
     return Reading("set_3ds", {"card": written}, ask=ask, card=card)
+
+
+#: A limit for one purchase, which the API does not have.
+_FOR_ONE: Final = re.compile(
+    r"\b(?:per|a|one|each|every|single|any)[ -](?:single )?(?:purchase|payment|transaction|swipe|go|pop)\b"
+)
+_BOUND: Final = re.compile(
+    r"\b(?:should|must|may|can|shall)(?: not|n['’]?t|not) (?:be (?:able|allowed) to )?(?:be (?:bigger|higher|larger|more)|spend|exceed|pass|go(?: over)?|pay|use)\b|\bnobody (?:should|may|must) (?:spend|pay)\b"
+)
+
+
+def _single_purchase(sentences: list[str], written: str, card: KnownCard, context: Context) -> Reading | None:
+    """The limits that one sentence asks for, that of a single purchase among them: which other one is asked back."""
+    for sentence in sentences:
+        asked = _BOUND.sub("please limit to", sentence)
+        if not _FOR_ONE.search(sentence) or not _ASKS.search(asked) or _NOT_ASKED.search(asked):
+            continue
+        values = values_of(Frame("set_limits", sentence), sentence, context.found)
+        if values.doubt is not None and "per_transaction" in values.slots.get("limits", {}):
+            return Reading("set_limits", {"card": written, **values.slots}, ask=values.doubt, card=card)
+    return None
 
 
 def _number(sentences: list[str], written: str, card: KnownCard, kind: str) -> Reading | None:

@@ -352,17 +352,17 @@ async def _compare(store: Store, kept: Sequence[Anchor]) -> OlderCopy | None:
     """What was kept was read before this looks where the chain ends: other processes go on with it."""
     async with store.read() as tx:
         kept = sorted(await restored_copies.of_this_chain(tx, kept), key=lambda one: one.seq)
+        own_from = await restored_copies.before_its_upgrade(tx, store.ended_at)
         try:
-            end = await _whole(tx, kept)
+            lost, end = await _whole(tx, kept, own_from)
         except LogNotWhole as fault:
             raise _broken(fault) from None
+        if not lost:
+            return None
         head_at = await audit.made_at(tx, end)
-    beyond = [one for one in kept if one.seq > end]
-    if not beyond:
-        return None
-    newest = beyond[-1]
-    lost = tuple(sorted({one.hash for one in beyond}))
-    return OlderCopy((end, head_at), (newest.seq, datetime.fromisoformat(newest.at)), lost)
+    newest = lost[-1]
+    hashes = tuple(sorted({one.hash for one in lost}))
+    return OlderCopy((end, head_at), (newest.seq, datetime.fromisoformat(newest.at)), hashes)
 
 
 def _broken(fault: LogNotWhole) -> CannotStart:
@@ -370,12 +370,13 @@ def _broken(fault: LogNotWhole) -> CannotStart:
     return CannotStart(f"{broken(fault.seq, fault.kind)} Nothing was started.{then}")
 
 
-async def _whole(tx: Tx, kept: Sequence[Anchor]) -> int:
-    """The number of the last entry of a chain that is whole and has what was kept of it. Raises `LogNotWhole`, and
-    `WrongMasterKey` where it says that the first key was retired.
+async def _whole(tx: Tx, kept: Sequence[Anchor], own_from: int) -> tuple[list[Anchor], int]:
+    """Those of entries that a chain does not have which is whole, and the number of its last entry before they begin.
+    Raises `LogNotWhole`, and `WrongMasterKey` where it says that the first key was retired.
 
     The anchors are held against the very rows from which this process takes what the log tells. Of those within
-    it the newest do: each entry covers all that were before it.
+    it the newest do: each entry covers all that were before it. `own_from`: what comes after that entry was added since
+    it was opened, or by an upgrade, so that another one may have had its number.
     """
     first = max(1, (await audit.head(tx)).seq - AUDIT_CHECKED_AT_START)
     report = await audit.verify(tx, from_seq=first)
@@ -385,11 +386,12 @@ async def _whole(tx: Tx, kept: Sequence[Anchor]) -> int:
     known = await on_record.of(tx)
     within = [one for one in kept if one.seq <= known.seq][-_NEWEST:]
     beyond = [one for one in kept if one.seq > known.seq]
+    has = {one.hash for one in within if known.fingerprints.has(one.seq, one.hash)}
+    lost = [one for one in [*within, *beyond] if one.hash not in has]
     for one in [*within, *beyond]:
-        has = one.seq > known.seq or known.fingerprints.has(one.seq, one.hash)
-        if not has or not audit.is_ours(tx, one):
+        if not audit.is_ours(tx, one) or (one in lost and one.seq <= own_from):
             raise LogNotWhole(one.seq, "anchor")
-    return known.seq
+    return lost, max([min(own_from, known.seq), *(one.seq for one in within if one.hash in has)])
 
 
 async def programs(start: Start, store: Store, owner: str) -> Programs:

@@ -21,7 +21,7 @@ from sqlalchemy import Connection, text
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
 from bot.domain.time import Clock
-from storage import instance, master_keys
+from storage import audit, instance, master_keys
 from storage.database import Database, FileLock, connections_named, process_name
 from storage.errors import Unreadable
 from storage.faults import named
@@ -85,6 +85,9 @@ class Store:
         self.database = database
         self.vault = vault
         self.instance = ""
+        #: Number of the last entry of the audit chain when it was opened: what comes after it is of this process, or of
+        #: another that is at work.
+        self.ended_at = 0
         # How many rows were signed when it was opened, as it is from before there were signatures; None = it is not.
         self.signed_now: int | None = None
         self._writer = writer
@@ -170,6 +173,7 @@ class Store:
         """Learn the instance's name, bind the vault to it, and check the keys before anything else."""
         async with self.read() as tx:
             self.instance = await instance.instance(tx)
+            self.ended_at = (await audit.head(tx)).seq
             self.vault = tx.vault = self.vault.bound_to(self.instance)
             spoiled = await master_keys.check_canary(tx) if checks_canaries else []
             await master_keys.see_retired(tx)

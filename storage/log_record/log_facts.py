@@ -50,6 +50,7 @@ WANTED = frozenset(
 """The actions of the entries that tell something here, beside those about requests."""
 PAGE_OPENED, PAGE_USED = "passkey.page_opened", "passkey.page_used"
 """A one-time link was opened, and the page that it led to was answered; each happens once to a link."""
+_RESTORES = "system:restore"  # whoever does it, what safe mode does is done by this
 _USED_KEPT_FOR = timedelta(days=1)  # such a link is good for some minutes
 RESET_REPORTED = "passkey.reset_reported"
 """People were notified in Slack that all passkeys were reset."""
@@ -100,7 +101,7 @@ class SafeMode:
 
     `head_seq`: the last entry of the copy's audit chain, made at `head_at`; `anchor_seq`: the last one that is known
     to have been made, by `anchor_at`. Where the anchors say nothing, both are of the copy. `voided`: how many requests
-    lost their approvals, None until that is done.
+    lost their approvals, None until that is done; `ended`: how many have until then.
     """
 
     head_seq: int
@@ -110,6 +111,7 @@ class SafeMode:
     entered_at: datetime
     seq: int
     voided: int | None = None
+    ended: int = 0
 
     @property
     def mark(self) -> str:
@@ -158,13 +160,13 @@ class LogFacts:
     `rows_signed`: number of the entry that says that rows were signed (0 = there is none). `signers`: ids of all master
     keys that signed entries. `retired`: master keys, by the entry that says so; `unproven`: those that are not in the
     keyring, whose entries nothing proves until such an entry comes. `fingerprints`: of all entries. `open`: the
-    requests that have not ended, by id. `asked`: ids of what waits for a second person's yes. `reset`: the last reset
-    of all passkeys, where people were not notified of it. `safe_modes`: every one there was, the first one first;
-    `restored`: the one that nobody left. `secrets`: program -> its webhook secrets. `counted`: what was approved in the
-    last two days. `debits`: those of which no request knows. `ledgers`: program -> how many rows its ledger had when it
-    was first read here. `readings_signed`: as `rows_signed`, of readings. `numbers`: table -> key -> the highest number
-    that the row was signed with. `used`: the links to pages for passkeys that were used within a day: how
-    (`PAGE_OPENED`, `PAGE_USED`) and their nonce, and when.
+    requests that have not ended, by id. `asked`: ids of what waits for a second person's yes, asked since the last safe
+    mode began. `reset`: the last reset of all passkeys, where people were not notified of it. `safe_modes`: every one
+    there was, the first one first; `restored`: the one that nobody left. `secrets`: program -> its webhook secrets.
+    `counted`: what was approved in the last two days. `debits`: those of which no request knows. `ledgers`: program ->
+    how many rows its ledger had when it was first read here. `readings_signed`: as `rows_signed`, of readings.
+    `numbers`: table -> key -> the highest number that the row was signed with. `used`: the links to pages for passkeys
+    that were used within a day: how (`PAGE_OPENED`, `PAGE_USED`) and their nonce, and when.
     """
 
     seq: int = 0
@@ -233,6 +235,7 @@ class Working:
     def take(self, one: LogEntry) -> None:
         if one.action.startswith(open_requests.BEGINS) or one.action == open_requests.ANSWERED_LATE:
             self._of_request(one)
+            self._take_end(one)
             return
         _, _, about = one.subject.partition(":")
         match one.action:
@@ -300,12 +303,15 @@ class Working:
                 self._secret(about, one)
             case "database.restored":
                 again = _restored(one)
+                open_requests.take_restored(self._open)
+                self._asked.clear()  # nobody says yes to what was asked before, whatever a row hides
                 if self._restored is not None:
                     before, mode = self._restored.seq, again.seq
                     self._debits = debits.found_again(self._debits, before=before, mode=mode)
                 self._safe_modes, self._restored = (*self._safe_modes, again), again
             case "database.voided":
-                self._voided(_body(one))
+                if self._restored is not None:
+                    self._now(replace(self._restored, voided=int(_body(one)["voided"])))
             case "database.accepted":
                 self._restored = None
             case "passkey.page_opened" | "passkey.page_used":
@@ -315,10 +321,16 @@ class Working:
             case _:
                 self._read_from_the_api(about, one)
 
-    def _voided(self, body: Mapping[str, Any]) -> None:
-        if self._restored is not None:
-            self._restored = replace(self._restored, voided=int(body["voided"]))
-            self._safe_modes = (*self._safe_modes[:-1], self._restored)
+    def _take_end(self, one: LogEntry) -> None:
+        """Did safe mode end it while it began? A row that ended with its list names that."""
+        mode = self._restored
+        if mode is None or mode.voided is not None or one.actor != _RESTORES:
+            return
+        if one.action == "request.cancelled" and "batch" not in _body(one):
+            self._now(replace(mode, ended=mode.ended + 1))
+
+    def _now(self, mode: SafeMode) -> None:
+        self._restored, self._safe_modes = mode, (*self._safe_modes[:-1], mode)
 
     def _read_from_the_api(self, program: str, one: LogEntry) -> None:
         match one.action:
@@ -376,11 +388,9 @@ class Working:
 def _restored(one: LogEntry) -> SafeMode:
     body = _body(one)
     head = int(body["head"])
-    # Entries of before hold no times: the copy was made before this one at the latest, and a new database has no entry.
-    head_at = body.get("head_at", one.at if head else None)
     return SafeMode(
         head,
-        _time(head_at),
+        _time(body.get("head_at")),
         int(body.get("anchor", head)),
         _time(body.get("anchor_at")),
         datetime.fromisoformat(one.at),

@@ -56,6 +56,8 @@ _ENDS = frozenset(f"{BEGINS}{state}" for state in _STOPS)
 _STOPS_THE_REST = frozenset({"request.stopped", "request.rejected_before_sending"})
 # What these are about is what was requested.
 _GIVES = frozenset({APPROVAL, AT_ONCE, ATTEMPT, RESOLVED})
+# These lean on what people have approved until then.
+_NEEDS_ITS_APPROVALS = frozenset({APPROVAL, AT_ONCE, ATTEMPT})
 _OTHER_APPROVAL = "when it was approved was changed in its row"
 _OTHERWISE_ENDED = "how it ended was changed in its row"
 _OTHER_END = "when its approval ends was changed in its row"
@@ -115,7 +117,9 @@ class OpenRequest:
     some of it. `approved_at`: when it was approved, as the log writes it ("" = not yet, None = not known any more);
     `until`: until when that is good, the same (None = an older version approved it, or a list, whose rows have it).
     `kind`: as it was submitted ("" = not known). `parent`: the list that it is a row of, once that was approved. Of a
-    list, `ended`: its rows that have ended, by id; `is_stopped`: nothing more of it is sent.
+    list, `ended`: its rows that have ended, by id; `is_stopped`: nothing more of it is sent. `is_given`: somebody has
+    approved it. `is_of_copy`: it was open when an older copy of the database was put in place; `is_void`: and approved
+    by then, which counts no more.
     """
 
     seq: int
@@ -132,6 +136,14 @@ class OpenRequest:
     parent: str = ""
     ended: Mapping[str, Ended] = field(default_factory=dict)
     is_stopped: bool = False
+    is_given: bool = False
+    is_of_copy: bool = False
+    is_void: bool = False
+
+    @property
+    def counts_no_more(self) -> bool:
+        """May it neither be sent nor approved any more, though it is not over?"""
+        return self.is_void and self.state in UNSENT
 
 
 def id_of(entry: EntryOnRequest) -> str:
@@ -191,6 +203,7 @@ def take(found: MutableMapping[str, OpenRequest], entry: EntryOnRequest) -> None
         kind=before.kind or str(body.get("kind", "")),
         parent=before.parent or _parent_of(found, request_id, entry, body),
         is_stopped=before.is_stopped or entry.action in _STOPS_THE_REST,
+        is_given=before.is_given or entry.action in _FROM_PENDING,
     )
 
 
@@ -249,6 +262,13 @@ def row_differs(row: Request, known: Mapping[str, OpenRequest]) -> Contradiction
         return None
     why = f"is {state} by the audit log, and {how}"
     return Contradiction(row.id, why, "" if one is None else state, ended="" if one is not None else state)
+
+
+def take_restored(found: MutableMapping[str, OpenRequest]) -> None:
+    """An older copy of the database was put in place: what was approved until then may have been sent, or stopped,
+    since the copy was made. Whatever a row hides while safe mode begins, no approval of before counts after it."""
+    for request_id, known in found.items():
+        found[request_id] = replace(known, is_of_copy=True, is_void=known.is_given)
 
 
 def _approved_at(known: OpenRequest | None, entry: EntryOnRequest, state: State) -> str | None:
@@ -326,6 +346,7 @@ def contradiction(
             return None
         return Contradiction(request_id, "has ended by the audit log", is_harmless=is_harmless)
     why = _row_differs(known, row) or (_why_not(known, entry, state) if state else "")
+    why = why or _leans_on_void(known, entry)
     if not why and entry.action == SIGNED_AGAIN:
         why = _signed_otherwise(known, entry, body)
     elif not why and not is_written and state is not None:
@@ -341,6 +362,11 @@ def contradiction(
     if not why and _progress_differs(known, entry, body):
         why = "says something else of its calls than the entry before"
     return Contradiction(request_id, why, known.state, is_harmless) if why else None
+
+
+def _leans_on_void(known: OpenRequest, entry: EntryOnRequest) -> str:
+    is_wrong = known.counts_no_more and entry.action in _NEEDS_ITS_APPROVALS
+    return "was approved before an older copy of the database was put in place" if is_wrong else ""
 
 
 def _signed_otherwise(known: OpenRequest, entry: EntryOnRequest, body: Mapping[str, Any]) -> str:

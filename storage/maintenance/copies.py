@@ -32,7 +32,7 @@ from storage.database import Database, file_lock, lock_path, url_of
 from storage.errors import DatabaseUnreachable, DiskFull, StorageError
 from storage.faults import fault_of, named
 from storage.migrate import migrate, require_current
-from storage.operators import safe_mode
+from storage.operators import restored_copies, safe_mode
 from storage.store import Store
 from storage.vault import Vault
 
@@ -253,15 +253,10 @@ async def _ask_for_safe_mode(copy: Path, vault: Vault, clock: Clock) -> None:
     store = await Store.open(url_of(copy), vault=vault, clock=clock)
     try:
         async with store.begin() as tx:
-            head = await audit.head(tx)
-            at = await audit.made_at(tx, head.seq)
-            await safe_mode.enter(
-                tx,
-                head_seq=head.seq,
-                head_at=at,
-                anchor_seq=head.seq,
-                anchor_at=at,
-            )
+            # Before what was added just now, where the copy is of an older version.
+            head = await restored_copies.before_its_upgrade(tx, store.ended_at)
+            at = await audit.made_at(tx, head)
+            await safe_mode.enter(tx, head_seq=head, head_at=at, anchor_seq=head, anchor_at=at)
     finally:
         await store.close()
     await asyncio.to_thread(_as_one_file, copy)

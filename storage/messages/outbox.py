@@ -359,8 +359,10 @@ async def for_other_channels(tx: Tx, channels: Collection[str]) -> list[OutboxRo
 
 
 async def readdress(tx: Tx, row_id: int, channel: str) -> None:
-    """It waits for this channel from now on, and is tried at once."""
-    await _settle(tx, row_id, channel=channel, due_at=tx.now)
+    """It waits for this channel from now on, and is tried at once. What was due stays so: the clock may be fast."""
+    o = t.outbox.c
+    due_at = case((o.due_at < tx.now, o.due_at), else_=tx.now)
+    await tx.run(update(t.outbox).where(o.id == row_id).values(channel=channel, due_at=due_at))
 
 
 async def drop(tx: Tx, row_id: int, error: str) -> None:
@@ -435,7 +437,8 @@ _CAUGHT_UP = (
     .where(
         or_(_O.state == "owed", _O.state == "sending"),
         _O.due_at > _AHEAD,
-        or_(_O.attempts > 0, _O.created_at > _AHEAD),
+        # What is being sent was due; of what waits untried some is for later.
+        or_(_O.state == "sending", _O.attempts > 0, _O.created_at > _AHEAD),
     )
     .values(due_at=_NOW)
 )

@@ -6,6 +6,7 @@ All of it is in the audit log alone: whoever writes to the database begins no sa
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from storage import audit
@@ -25,12 +26,25 @@ _READS = "system:poller"
 
 async def current(tx: Tx) -> SafeMode | None:
     """The one in force."""
-    return (await _said(tx)).restored
+    found = (await _said(tx)).restored
+    return None if found is None else await _with_its_time(tx, found)
 
 
 async def all(tx: Tx) -> Sequence[SafeMode]:  # noqa: A001  read as `safe_mode.all`
     """Every one there was, the first one first."""
-    return (await _said(tx)).safe_modes
+    return [await _with_its_time(tx, one) for one in (await _said(tx)).safe_modes]
+
+
+async def _with_its_time(tx: Tx, mode: SafeMode) -> SafeMode:
+    """An entry of an older version does not say when the copy ended; its last entry does. A new database has none."""
+    if mode.head_at is not None or not mode.head_seq:
+        return mode
+    return replace(mode, head_at=await audit.made_at(tx, mode.head_seq))
+
+
+async def void(tx: Tx) -> frozenset[str]:
+    """Ids of requests, and of rows of lists, that are not sent and were approved before the last one began."""
+    return frozenset(one for one, known in (await _said(tx)).open.items() if known.counts_no_more)
 
 
 async def _said(tx: Tx) -> LogFacts:
@@ -84,8 +98,8 @@ def _iso(at: datetime | None) -> str | None:
     return at.isoformat() if at else None
 
 
-async def note_voided(tx: Tx, mode: SafeMode, voided: int, policy_version: str) -> bool:
-    """False where another process has done and noted it, or it is over."""
+async def note_voided(tx: Tx, mode: SafeMode, policy_version: str) -> bool:
+    """All is void that is to be, by whichever process or version. False where that was noted, or it is over."""
     await tx.hold(HOLD)
     now = await current(tx)
     if now is None or now.seq != mode.seq or now.voided is not None:
@@ -95,7 +109,7 @@ async def note_voided(tx: Tx, mode: SafeMode, voided: int, policy_version: str) 
         actor=ACTOR,
         action=VOIDED,
         subject="database",
-        body={"voided": voided},
+        body={"voided": now.ended},
         policy_version=policy_version,
     )
     return True

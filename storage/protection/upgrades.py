@@ -16,7 +16,7 @@ from storage import tables as t
 from storage.cards import api_snapshots
 from storage.errors import CannotOpen, ChangedOutside
 from storage.log_record import OrphanDebit, on_record
-from storage.operators import safe_mode
+from storage.operators import restored_copies, safe_mode
 from storage.protection import PAUSE, signed_rows
 from storage.sealed_columns import PROGRAM_KEY
 from storage.transaction import Tx
@@ -24,7 +24,7 @@ from storage.vault import Ref
 
 log = logging.getLogger("countersign.storage")
 
-SIGNED = "rows.signed"
+SIGNED, READINGS_SIGNED = restored_copies.ROWS_SIGNED, restored_copies.READINGS_SIGNED
 _SUBJECT = "database"
 _D = t.orphan_debit.c
 
@@ -91,6 +91,6 @@ async def sign_readings_once(tx: Tx) -> int | None:
     await safe_mode.add_orphans(tx, before, are_of_before=True)
     await safe_mode.add_orphans(tx, [one for one in found if one not in before])
     body = {"readings": count, "debits": len(found)}
-    await audit.append(tx, actor="system:storage", action="readings.signed", subject=_SUBJECT, body=body)
+    await audit.append(tx, actor="system:storage", action=READINGS_SIGNED, subject=_SUBJECT, body=body)
     log.info("storage.readings_signed", extra={"rows": count + len(found)})
     return count + len(found)

@@ -760,17 +760,6 @@ async def hold_open(tx: Tx) -> list[Request]:
     return [Request(**row._mapping) for row in found]
 
 
-async def with_approvals(tx: Tx, *, limit: int) -> list[Request]:
-    """Those not sent yet that somebody has approved, or whose keys may be forgotten; a batch for its rows where that is
-    not sent either."""
-    return await request_search.rows(tx, _with_approvals(), {"now": tx.now, "most": limit})
-
-
-@cache
-def _with_approvals() -> Select[Any]:
-    return _unsent(or_(_R.state == State.APPROVED, _is_approved(), _R.key_expires_at <= bindparam("now")))
-
-
 def _is_approved() -> ColumnElement[bool]:
     d = t.decision.c
     return exists().where(d.request_id == _R.id, d.kind.in_(_APPROVING))
@@ -778,8 +767,8 @@ def _is_approved() -> ColumnElement[bool]:
 
 async def may_be_sent(tx: Tx, *, sent_after: datetime) -> list[Request]:
     """Those of which something may be sent without another word of people, a list for its rows, the oldest first: not
-    sent yet as in `with_approvals`; or under way, where no key is known to have expired that was first sent after
-    `sent_after` or never."""
+    sent yet, and approved by somebody or with a key that may be forgotten; or under way, where no key is known to have
+    expired that was first sent after `sent_after` or never."""
     return await request_search.rows(tx, _may_be_sent(), {"now": tx.now, "sent_after": sent_after})
 
 
@@ -803,7 +792,7 @@ def _may_be_sent() -> Select[Any]:
 
 
 async def doubtful(tx: Tx, *, limit: int) -> list[Request]:
-    """The same of those whose keys may be forgotten alone."""
+    """Those not sent yet whose keys may be forgotten; a batch for its rows where that is not sent either."""
     return await request_search.rows(tx, _doubtful(), {"now": tx.now, "most": limit})
 
 

@@ -47,7 +47,13 @@ KNOWN = {
     "storage.audit.about <- bot.services.passkeys.proofs._has_had_digest": (
         "a fingerprint of before a change of the master key is not known: the approval counts as forged"
     ),
+    "storage.audit._piece <- storage.operators.restored_copies._entry": (
+        "which entry of a log that is checked all the same is the first of another: no start, or safe mode"
+    ),
     "storage.audit.made_at <- bot.startup._compare": "a time that people are shown; nothing is decided by it",
+    "storage.audit.made_at <- storage.operators.safe_mode._with_its_time": (
+        "a time that people are shown, of a safe mode that an older version began"
+    ),
     "storage.audit.made_at <- storage.maintenance.copies.check": "a time that people are shown",
     "storage.audit.made_at <- storage.maintenance.copies._ask_for_safe_mode": "a time that people are shown",
     "storage.audit.made_at <- bot.services.older_copies.copy_detection._enter": "a time that people are shown",

@@ -251,12 +251,16 @@ def safe_mode(
     """`is_new`: the database has another name than the one that it replaces, so it knows none of its keys.
     `orphans`: what each debit found so far took from the float, in USD, with no request for it; None while the
     ledger is being read. `unsent`: the same of requests that are here as not carried out."""
-    ends = f"It ends at entry {head_seq:,}" + (f" of {head_at:%Y-%m-%d %H:%M} UTC." if head_at else ".")
-    if anchor_seq > head_seq and anchor_at is not None:
-        since = f"{ends} The newest one known is {anchor_seq:,} of {anchor_at:%Y-%m-%d %H:%M} UTC."
+    ends = f"It ends at entry {head_seq:,}{_of(head_at)}."
+    if anchor_seq > head_seq:
+        since = f"{ends} The newest one known is {anchor_seq:,}{_of(anchor_at)}."
     else:
         since = f"{ends} What was done after that is not known here."
     return SAFE_MODE.says(since=since, voided=_requests(voided), found=_found(orphans, unsent, is_new=is_new))
+
+
+def _of(at: datetime | None) -> str:
+    return "" if at is None else f" of {at:%Y-%m-%d %H:%M} UTC"
 
 
 _COUNTED = " For 24 hours they count towards everybody's limits, as nobody knows here who requested them."

@@ -6,7 +6,7 @@ an `Act`, carried out in the transaction that records it.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -247,10 +247,11 @@ async def withdraw(tx: Tx, core: Core, kind: str, subject: str, text: str) -> No
         await _expire(tx, core, found, text)
 
 
-async def withdraw_all(tx: Tx, core: Core, text: str) -> None:
-    """Whatever waits for a second person."""
+async def withdraw_all(tx: Tx, core: Core, text: str, *, but: Collection[str]) -> None:
+    """Whatever waits for a second person, but for these."""
     for found in await confirmations.open_ones(tx):
-        await _expire(tx, core, found, text)
+        if found.id not in but:
+            await _expire(tx, core, found, text)
 
 
 async def _expire(tx: Tx, core: Core, found: Consent, text: str) -> None:

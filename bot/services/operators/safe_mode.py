@@ -19,7 +19,7 @@ from typing import Protocol
 from bot.domain.alerts import Ended, Said, float_alerts, running_alerts
 from bot.domain.errors import Stale
 from bot.domain.money import exact_sum, format_usd, ledger_text
-from bot.domain.requests import OPEN, Event, Request, State
+from bot.domain.requests import OPEN, UNSENT, Event, Request, State
 from bot.outcomes import planning
 from bot.services import alerts, audit, snapshots
 from bot.services.alerts import ledger_rules, put_back_rules
@@ -109,15 +109,16 @@ async def at_start(core: Core) -> None:
         if mode.voided is None:
             for program in await programs.not_removed(tx):
                 await pauses.put(tx, program, by=ACTOR, by_name="Countersign", reason=_REASON)
-            await confirmations.withdraw_all(tx, core, _NOT_CONFIRMED)
+            asked_since = (await on_record.of(tx)).asked
+            await confirmations.withdraw_all(tx, core, _NOT_CONFIRMED, but=asked_since)
             await _doubt_all(tx, core)
             await _end_alert_of_before(tx, core, mode)
             await _show(tx, core, mode)
     if mode.voided is None:
-        voided = await _void_all(core, requests.with_approvals, partial(_void_with, mode))
+        await _void_all(core, _to_void, partial(_void_with, mode))
         await _only_look_up(core, mode)
         async with core.store.begin() as tx:
-            if await safe_mode.note_voided(tx, mode, voided, core.policy.version):
+            if await safe_mode.note_voided(tx, mode, core.policy.version):
                 await _list_code_recipients(tx, core)
                 await _name_older_keys(tx, core)
     await review(core)
@@ -126,7 +127,9 @@ async def at_start(core: Core) -> None:
 async def _doubt_all(tx: Tx, core: Core) -> None:
     """Nobody knows any more what became of what was open in the copy, by its rows or by the audit log.
 
-    Of a row that is not as on record nothing can be written that would hold: nothing follows from it any more.
+    Of a row that is not as on record nothing can be written that would hold: nothing follows from it any more. What was
+    requested since the log knows of the copy is known as ever: where this is done once more, after a crash or by a
+    newer version, there may be some.
     """
     held = {request.id: request for request in await requests.hold_open(tx)}
     # Read after that: what others have written until then is in it, and they write no more of what is held.
@@ -134,7 +137,8 @@ async def _doubt_all(tx: Tx, core: Core) -> None:
     for request_id in sorted({*held, *known}):
         one = known.get(request_id)
         request = held.get(request_id) or await requests.get(tx, request_id)
-        if one is None:  # its row says that it is open, and the log that it has ended, or does not know it
+        # Its row says that it is open, and the log that it has ended, or does not know it; or it is not of the copy.
+        if one is None or not one.is_of_copy:
             continue
         if (
             request is None
@@ -184,6 +188,18 @@ async def _name_older_keys(tx: Tx, core: Core) -> None:
             " rewrap` on the machine: it moves everything to the first master key, and retires the older one."
         )
         await alerts.thread_line(tx, core, alert, ACTOR, text)
+
+
+async def _to_void(tx: Tx, *, limit: int) -> list[Request]:
+    """Those not sent whose approvals are of before by the audit log, whatever their rows hide, and those whose keys may
+    be forgotten. A list stands for its rows where that is not sent either."""
+    void = await safe_mode.void(tx)
+    found = [
+        one for one in await requests.among(tx, void) if one.state in UNSENT and one.parent_id not in void
+    ]
+    found.sort(key=lambda one: (one.created_at, one.id))
+    known = {one.id for one in found}
+    return [*found, *(one for one in await requests.doubtful(tx, limit=limit) if one.id not in known)][:limit]
 
 
 def _void_with(mode: SafeMode, request: Request) -> tuple[str, str]:
@@ -253,17 +269,16 @@ async def _only_look_up(core: Core, mode: SafeMode) -> None:
                     await lost_with_a_copy(tx, core, current, _lost_since(mode, current))
 
 
-async def _void_all(core: Core, find: FindRequests, why: Callable[[Request], tuple[str, str]]) -> int:
-    """Every one that `find` finds, until it finds none. `why`: the text, and the line of its thread. Returns how many
-    requests ended by it."""
-    count, left = 0, set[str]()
+async def _void_all(core: Core, find: FindRequests, why: Callable[[Request], tuple[str, str]]) -> None:
+    """Every one that `find` finds, until it finds none. `why`: the text, and the line of its thread."""
+    left = set[str]()
     while True:
         async with core.store.read() as tx:
             found = [one for one in await find(tx, limit=_PIECE) if one.id not in left]
         if not found:
-            return count
-        # Those that another process ended meanwhile are not found again.
-        count += sum([await _void(core, request, *why(request), left) for request in found])
+            return
+        for request in found:
+            await _void(core, request, *why(request), left)
 
 
 @asynccontextmanager
@@ -279,26 +294,24 @@ async def _if_as_on_record(core: Core, request: Request, left: set[str]) -> Asyn
         await put_back_rules.tell(core)
 
 
-async def _void(core: Core, request: Request, text: str, line: str, left: set[str]) -> bool:
-    """In a transaction of its own; False where it changed since it was found."""
-    has_ended = False
+async def _void(core: Core, request: Request, text: str, line: str, left: set[str]) -> None:
+    """In a transaction of its own; one that another process ended meanwhile is not found again."""
     async with _if_as_on_record(core, request, left), core.store.begin() as tx:
         current = await requests.get(tx, request.id)
-        if current is not None and current.state in (State.PENDING, State.APPROVED):
+        if current is not None and current.state in UNSENT:
             await close(tx, core, current, Event.CANCEL, ACTOR, text, line=line)
-            has_ended = True
-    return has_ended and request.id not in left
 
 
 async def review(core: Core) -> None:
     """Keep the alert in step with what the ledger has shown, and list every debit in its thread, once. What was not
-    decided until its key may be forgotten ends, also after safe mode was left."""
+    decided until its key may be forgotten ends, also after safe mode was left, and so does what was hidden while safe
+    mode began."""
     async with core.store.read() as tx:
         mode, modes = await safe_mode.current(tx), await safe_mode.all(tx)
     if mode is not None and mode.voided is None:  # the process that began it has ended in between
         await at_start(core)
         return
-    await _void_all(core, requests.doubtful, partial(_void_for_its_age, modes))
+    await _void_all(core, _to_void, partial(_void_for_its_age, modes))
     if not modes:
         return
     async with core.store.begin() as tx:
@@ -446,7 +459,7 @@ def _said(
         head_at=mode.head_at,
         anchor_seq=mode.anchor_seq,
         anchor_at=mode.anchor_at,
-        voided=mode.voided or 0,
+        voided=mode.ended if mode.voided is None else mode.voided,
         orphans=None if orphans is None else _usd(orphans),
         unsent=_usd(unsent),
         is_new=is_new,

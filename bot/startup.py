@@ -354,15 +354,15 @@ async def _compare(store: Store, kept: Sequence[Anchor]) -> OlderCopy | None:
         kept = sorted(await restored_copies.of_this_chain(tx, kept), key=lambda one: one.seq)
         own_from = await restored_copies.before_its_upgrade(tx, store.ended_at)
         try:
-            lost, end = await _whole(tx, kept, own_from)
+            fork = await _whole(tx, kept, own_from)
         except LogNotWhole as fault:
             raise _broken(fault) from None
-        if not lost:
+        if not fork.lost:
             return None
-        head_at = await audit.made_at(tx, end)
-    newest = lost[-1]
-    hashes = tuple(sorted({one.hash for one in lost}))
-    return OlderCopy((end, head_at), (newest.seq, datetime.fromisoformat(newest.at)), hashes)
+        head_at = await audit.made_at(tx, fork.end)
+    newest = fork.lost[-1]
+    hashes = tuple(sorted({one.hash for one in fork.lost}))
+    return OlderCopy((fork.end, head_at), (newest.seq, datetime.fromisoformat(newest.at)), hashes)
 
 
 def _broken(fault: LogNotWhole) -> CannotStart:
@@ -370,9 +370,17 @@ def _broken(fault: LogNotWhole) -> CannotStart:
     return CannotStart(f"{broken(fault.seq, fault.kind)} Nothing was started.{then}")
 
 
-async def _whole(tx: Tx, kept: Sequence[Anchor], own_from: int) -> tuple[list[Anchor], int]:
-    """Those of entries that a chain does not have which is whole, and the number of its last entry before they begin.
-    Raises `LogNotWhole`, and `WrongMasterKey` where it says that the first key was retired.
+@dataclass(frozen=True, slots=True)
+class _Fork:
+    """Anchors of entries that the chain does not have, and the number of its last entry before those begin."""
+
+    lost: Sequence[Anchor]
+    end: int
+
+
+async def _whole(tx: Tx, kept: Sequence[Anchor], own_from: int) -> _Fork:
+    """What was kept of a chain that is whole, and is not in it. Raises `LogNotWhole`, and `WrongMasterKey` where it
+    says that the first key was retired.
 
     The anchors are held against the very rows from which this process takes what the log tells. Of those within
     it the newest do: each entry covers all that were before it. `own_from`: what comes after that entry was added since
@@ -391,7 +399,7 @@ async def _whole(tx: Tx, kept: Sequence[Anchor], own_from: int) -> tuple[list[An
     for one in [*within, *beyond]:
         if not audit.is_ours(tx, one) or (one in lost and one.seq <= own_from):
             raise LogNotWhole(one.seq, "anchor")
-    return lost, max([min(own_from, known.seq), *(one.seq for one in within if one.hash in has)])
+    return _Fork(lost, max([min(own_from, known.seq), *(one.seq for one in within if one.hash in has)]))
 
 
 async def programs(start: Start, store: Store, owner: str) -> Programs:

@@ -24,8 +24,6 @@ from tests.storage.restores import VAULT, put_in_place, restart_on
 from tests.support.databases import Databases
 from tests.support.world import World, a_world
 
-pytestmark = [pytest.mark.walk("put", "lost"), pytest.mark.by_turns(2)]
-
 #: What the first opening adds to the log, by what the older version had not done yet.
 ADDS = {
     "readings": ["debits.found", "readings.signed"],
@@ -92,6 +90,8 @@ async def _added(world: World, after: int) -> list[str]:
         return [entry.action async for entry in audit.entries(tx, from_seq=after + 1)]
 
 
+@pytest.mark.walk("put", "lost")
+@pytest.mark.by_turns(2)
 @pytest.mark.parametrize("had_not", ADDS)
 @pytest.mark.parametrize("lost", LOST, ids=["+".join(map(str, some)) for some in LOST])
 @pytest.mark.parametrize("put", ["as a volume", "as a volume, and the first start ended early", "by restore"])

@@ -18,7 +18,7 @@ from storage.transaction import Contradiction, Tx
 
 async def require(tx: Tx, request_id: str, request: Request | None) -> None:
     """Raise NotAsOnRecord where the row of a request is gone or says another state than the audit log, `LogNotWhole`
-    where that can't be told. `request`: its row as it was read just now."""
+    where nobody can tell. `request`: its row as it was read just now."""
     wrong = await _wrong(tx, request_id, request)
     # On PostgreSQL another process may have moved it between the two readings.
     if wrong is not None and wrong == await _wrong(tx, request_id, await requests.get(tx, request_id)):

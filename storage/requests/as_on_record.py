@@ -29,9 +29,10 @@ async def require(tx: Tx, request_id: str, request: Request | None) -> None:
 async def _wrong(tx: Tx, request_id: str, request: Request | None) -> Contradiction | None:
     if request is None:
         tx.require_readable(t.request.name, request_id)
+    if request is not None and _state(await on_record.known(tx), request_id) is request.state:
+        return None
     found = await on_record.of(tx)
-    known = found.open.get(request_id)
-    state = _ended(found, request_id) if known is None else known.state
+    known, state = found.open.get(request_id), _state(found, request_id)
     if state is None or (request is not None and request.state is state):
         return None
     how = "its row was taken out" if request is None else f"somebody changed its row to {request.state}"
@@ -39,6 +40,11 @@ async def _wrong(tx: Tx, request_id: str, request: Request | None) -> Contradict
         return None
     why = f"is {state} by the audit log, and {how}"
     return Contradiction(request_id, why, state if known else "", ended="" if known else state)
+
+
+def _state(found: LogFacts, request_id: str) -> State | None:
+    known = found.open.get(request_id)
+    return _ended(found, request_id) if known is None else known.state
 
 
 def _ended(found: LogFacts, request_id: str) -> State | None:

@@ -12,6 +12,7 @@ from bot.domain.requests import Attempt, Request
 from storage import tables as t
 from storage.log_record import on_record, open_requests
 from storage.transaction import Tx, one_of
+from storage.upsert import insert_new
 
 _OF = select(t.attempt).where(t.attempt.c.request_id == bindparam("request_id")).order_by(t.attempt.c.number)
 _START = insert(t.attempt)
@@ -23,11 +24,21 @@ _OF_MANY = one_of(select(t.attempt), _A.request_id)
 async def start(tx: Tx, request: Request, purpose: str, *, after: Sequence[Attempt] | None = None) -> Attempt:
     """Record that the holder of the request's lease is about to call. `purpose`: send, replay or look.
 
-    `after`: all there are (`all_of`), where the caller has read them in this transaction.
+    `after`: those there are (`all_of`), where the caller has read them in this transaction. The number of one that
+    somebody invented meanwhile is passed over, and people are notified.
     """
     made = await all_of(tx, request.id) if after is None else after
+    attempt = _next(tx, request, purpose, made)
+    if not await insert_new(tx, t.attempt, asdict(attempt)):
+        tx.chain.rows_met.add(t.attempt.name)
+        attempt = _next(tx, request, purpose, await all_of(tx, request.id))
+        await tx.run(_START, asdict(attempt))
+    return attempt
+
+
+def _next(tx: Tx, request: Request, purpose: str, made: Sequence[Attempt]) -> Attempt:
     number = max((attempt.number for attempt in made), default=0) + 1
-    attempt = Attempt(
+    return Attempt(
         id=f"{request.id}.{number}",
         request_id=request.id,
         number=number,
@@ -36,8 +47,6 @@ async def start(tx: Tx, request: Request, purpose: str, *, after: Sequence[Attem
         purpose=purpose,
         sent_at=tx.now,
     )
-    await tx.run(_START, asdict(attempt))
-    return attempt
 
 
 async def answer(

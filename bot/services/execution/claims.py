@@ -233,7 +233,7 @@ async def _begin(
         return None
     operation = core.kinds[request.kind].of_stored(request.terms, request.subject_label)
     is_urgent = operation.handling.is_urgent
-    there = await attempts.all_of(tx, request.id)
+    there = await attempts.all_of(tx, request.id) if before.attempts else []
     made = await attempts.on_record_of(tx, request.id, there)
     history = planning.History.of(made, operation.endpoint)
     request = await _with_what_is_known(tx, before, request, history, is_urgent=is_urgent)

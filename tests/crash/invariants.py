@@ -53,6 +53,7 @@ class Order:
     """In which order things were decided and done, by the numbers of the audit log's entries: no clock is asked."""
 
     approved: dict[str, int] = field(default_factory=dict)
+    # Calls that may change something; looks are none.
     called: dict[str, list[int]] = field(default_factory=dict)
     ended: dict[str, int] = field(default_factory=dict)
     # When all sending was paused, and until when; the last one perhaps without an end.
@@ -64,6 +65,12 @@ class Order:
         for row in world.rows("SELECT seq, action, subject FROM audit WHERE outcome = 'ok' ORDER BY seq"):
             _, _, rest = row["subject"].partition(":")
             found._take(row["seq"], row["action"], rest.partition(":")[0])
+        purposes: dict[str, list[str]] = {}
+        for row in world.rows("SELECT request_id, purpose FROM attempt ORDER BY request_id, number"):
+            purposes.setdefault(row["request_id"], []).append(row["purpose"])
+        for request_id, entries in found.called.items():  # one for each call, in the order of their numbers
+            each = zip(entries, purposes[request_id], strict=True)
+            found.called[request_id] = [seq for seq, purpose in each if purpose != "look"]
         return found
 
     def _take(self, seq: int, action: str, request_id: str) -> None:

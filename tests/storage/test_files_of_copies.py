@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from storage.database import Database
-from storage.errors import DatabaseUnreachable
+from storage.errors import DatabaseUnreachable, DiskFull
 from storage.maintenance import copies
 from storage.maintenance.copies import CopyRefused
 
@@ -118,7 +118,7 @@ def operational(code: int) -> sqlite3.OperationalError:
 @pytest.mark.parametrize(
     ("error", "kind", "says"),
     [
-        (operational(sqlite3.SQLITE_FULL), CopyRefused, "room"),
+        (operational(sqlite3.SQLITE_FULL), DiskFull, "is full"),
         (operational(sqlite3.SQLITE_IOERR), DatabaseUnreachable, "cannot be read"),
         (sqlite3.DatabaseError("malformed"), CopyRefused, "malformed"),
     ],

@@ -202,7 +202,7 @@ async def a_request(world: World) -> None:
         # Without a state: what changes one is held against the row as well.
         body = {"kind": request.kind, "digest": "f" * 64}
         await audit.append(
-            tx, actor="x", action="request.changed", subject=f"request:{request.id}:9", body=body
+            tx, actor="x", action="request.submitted", subject=f"request:{request.id}:9", body=body
         )
 
 

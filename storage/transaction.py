@@ -184,8 +184,7 @@ class Contradiction:
     """What the audit log does not have of a request: `why` follows its id in a sentence.
 
     `on_record`: the state that the log has of it; "" = it is not open. `is_harmless`: it is ended, and no more.
-    `was_counted`: its row was changed or taken out, and something was counted from it. `ended`: the state in which it
-    has ended, where that is known without another look at the log.
+    `was_counted`: its row was changed or taken out, and something was counted from it.
     """
 
     request_id: str
@@ -193,7 +192,6 @@ class Contradiction:
     on_record: str = ""
     is_harmless: bool = False
     was_counted: bool = False
-    ended: str = ""
 
 
 class Read(Protocol):

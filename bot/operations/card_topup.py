@@ -164,7 +164,7 @@ class TopUp(Operation):
         rows = await partner.find_top_up(sought.key, since=sought.ledger_since, mark=mark)
         debit = seen.get("debit_usd") if rows.debit is None else str(rows.debit.amount_usd)
         refund = seen.get("refund_usd") if rows.refund is None else str(rows.refund.amount_usd)
-        # With the place where the next look goes on.
+        # With how far the ledger was read, from where the next look goes on.
         goes_on = {"ledger_rows": rows.mark.rows, "ledger_newest": list(rows.mark.newest)}
         facts: dict[str, Any] = {"debit_usd": debit, "refund_usd": refund, **goes_on}
         if debit is None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import re
 import sqlite3
+from pathlib import Path
 from typing import Final
 
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError, SQLAlchemyError
@@ -88,10 +89,10 @@ def explained(error: SQLAlchemyError, database: Database) -> str:
 
 def _template(code: int | str, database: Database) -> str:
     if isinstance(code, int):
-        kind = code & 0xFF
-        if kind in _MAY_BE_FULL and _has_little_room(database):
+        kind, path = code & 0xFF, database.path
+        if path is not None and kind in _MAY_BE_FULL and _has_little_room(path):
             return _ON_SQLITE[sqlite3.SQLITE_FULL]
-        if kind == sqlite3.SQLITE_IOERR and not _may_be_written(database):
+        if path is not None and kind == sqlite3.SQLITE_IOERR and not _may_be_written(path):
             return _NOT_ALLOWED
         return _ON_SQLITE.get(code) or _ON_SQLITE.get(kind, _ON_SQLITE[sqlite3.SQLITE_IOERR])
     if code in _ON_POSTGRES:
@@ -117,8 +118,9 @@ def is_full(error: SQLAlchemyError, database: Database) -> bool:
     code = _code(error)
     if isinstance(code, str):
         return code == _DISK_FULL
-    kind = code & 0xFF
-    return kind == sqlite3.SQLITE_FULL or (kind in _MAY_BE_FULL and _has_little_room(database))
+    kind, path = code & 0xFF, database.path
+    has_little_room = path is not None and kind in _MAY_BE_FULL and _has_little_room(path)
+    return kind == sqlite3.SQLITE_FULL or has_little_room
 
 
 def lasts(error: SQLAlchemyError) -> bool:
@@ -149,27 +151,25 @@ def lacks_room(database: Database) -> str:
     if database.path is None:
         return ""
     try:
-        free = _free_bytes(database)
+        free = _free_bytes(database.path)
     except OSError:
         return _ON_SQLITE[sqlite3.SQLITE_CANTOPEN].format(shown=database.shown)
     return _LITTLE_ROOM.format(shown=database.shown, free=free // 1024) if free < LOW_ON_SPACE_BYTES else ""
 
 
-def _has_little_room(database: Database) -> bool:
+def _has_little_room(path: Path) -> bool:
     try:
-        return _free_bytes(database) < LOW_ON_SPACE_BYTES
+        return _free_bytes(path) < LOW_ON_SPACE_BYTES
     except OSError:
         return False
 
 
-def _free_bytes(database: Database) -> int:
-    assert database.path is not None  # noqa: S101 - of SQLite alone
-    found = os.statvfs(database.path.resolve().parent)
+def _free_bytes(path: Path) -> int:
+    found = os.statvfs(path.resolve().parent)
     return found.f_bavail * found.f_frsize
 
 
-def _may_be_written(database: Database) -> bool:
+def _may_be_written(path: Path) -> bool:
     """By the names alone: to open and close the file would drop the locks that SQLite holds on it in this process."""
-    assert database.path is not None  # noqa: S101 - of SQLite alone
-    there = [one for one in (database.path, log_path(database.path)) if one.exists()]
+    there = [one for one in (path, log_path(path)) if one.exists()]
     return all(os.access(one, os.W_OK) for one in there)

@@ -134,7 +134,9 @@ async def require_fits(tx: Tx) -> None:
         if wrong is not None and not wrong.is_harmless:
             raise NotAsOnRecord(wrong.request_id, wrong.why)
         if open_requests.says_older_terms(known.get(request_id), entry):
-            raise Stale(f"{request_id} was signed again just now. Nothing was recorded. Try again.")
+            raise Stale(
+                f"The master key was changed just now, and {request_id} with it. Nothing was recorded. Try again."
+            )
         open_requests.take(known, entry)
     await _require_counted(tx, before)
     found = _with_own(before, tx.appended, tx)

@@ -261,7 +261,7 @@ def row_differs(row: Request, known: Mapping[str, OpenRequest]) -> Contradiction
     else:
         return None
     why = f"is {state} by the audit log, and {how}"
-    return Contradiction(row.id, why, "" if one is None else state, ended="" if one is not None else state)
+    return Contradiction(row.id, why, "" if one is None else state)
 
 
 def take_restored(found: MutableMapping[str, OpenRequest]) -> None:

@@ -39,7 +39,7 @@ async def _wrong(tx: Tx, request_id: str, request: Request | None) -> Contradict
     if request is None and known is None:  # what is over may be deleted: nothing follows from it
         return None
     why = f"is {state} by the audit log, and {how}"
-    return Contradiction(request_id, why, state if known else "", ended="" if known else state)
+    return Contradiction(request_id, why, state if known else "")
 
 
 def _state(found: LogFacts, request_id: str) -> State | None:

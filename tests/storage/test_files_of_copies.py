@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sqlite3
 import stat
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -205,7 +204,10 @@ def test_what_is_put_in_place_belongs_to_whom_the_database_belonged(
     owner.chmod(0o640)
     work.chmod(0o600)
     given: list[tuple[Path, int, int]] = []
-    give: Callable[[Path, int, int], None] = lambda made, uid, gid: given.append((made, uid, gid))  # noqa: E731
+
+    def give(made: Path, uid: int, gid: int) -> None:
+        given.append((made, uid, gid))
+
     monkeypatch.setattr(os, "geteuid", lambda: 0 if as_root else 1000)
     monkeypatch.setattr(os, "chown", give)
 

@@ -72,11 +72,9 @@ def said_of(error: BaseException) -> tuple[str, ExitCode]:
 
 
 async def outcome(work: Awaitable[Any]) -> Exception | None:
-    try:
-        await work
-    except Exception as error:  # noqa: BLE001 - which of them is what is asked
-        return error
-    return None
+    found: BaseException | None
+    (found,) = await asyncio.gather(work, return_exceptions=True)
+    return found if isinstance(found, Exception) else None
 
 
 async def opened(url: str) -> None:

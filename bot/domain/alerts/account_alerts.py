@@ -137,11 +137,16 @@ def poller_silent(program: str, *, last_read_at: datetime | None, error: str | N
     return POLLER_SILENT.says(program=program, since=since, error=said)
 
 
+def is_of_a_server(status: int) -> bool:
+    """Is it an error of a server, as whatever stands before an API that is away gives it?"""
+    return status >= _ERRORS_OF_SERVERS
+
+
 def no_answer(status: int | None) -> str:
     """What the API does instead of answering; `status`: of what came back, None where nothing did."""
     if status is None:
         return "it did not answer in time"
-    if status >= _ERRORS_OF_SERVERS:
+    if is_of_a_server(status):
         return f"it answers only errors (HTTP {status})"
     return f"what answers is not its API (HTTP {status})"
 

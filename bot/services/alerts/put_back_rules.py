@@ -72,7 +72,7 @@ async def tell(core: Core) -> None:
 
 
 async def lists_follow(core: Core) -> None:
-    """Lists that did not end with their last row, as one of their rows was not as on record then."""
+    """Lists that did not end with their last row: a list or a row was out of the database or not as on record then."""
     async with core.store.read() as tx:
         known = (await on_record.known(tx)).open
     under_way = {one.parent for one in known.values()}

@@ -6,16 +6,15 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from bot.domain.alerts import Said, request_alerts
-from bot.domain.errors import Stale
-from bot.domain.requests import UNSENT, Request, State
+from bot.domain.requests import UNSENT, Request
 from bot.services import alerts
 from bot.services.alerts import put_back_rules
 from bot.services.core import Core
-from bot.services.requests import batch_rows, signatures
+from bot.services.requests import signatures
 from storage import audit, master_keys
 from storage import tables as t
 from storage.cards import cards, otp_recipients
-from storage.errors import LogNotWhole, NotAsOnRecord
+from storage.errors import LogNotWhole
 from storage.events import webhook_secrets
 from storage.log_record import LogFacts, on_record, open_requests
 from storage.messages import alerts as alert_rows
@@ -129,7 +128,6 @@ async def _open_requests(core: Core) -> None:
             core.store.put_back.setdefault(row.id, wrong)
     await put_back_rules.lists_follow(core)
     await put_back_rules.tell(core)
-    await _lists_with_no_open_row(core, rows)
     if not gone and not is_open:
         return
     async with core.store.begin() as tx:
@@ -138,17 +136,6 @@ async def _open_requests(core: Core) -> None:
             await alerts.keep(tx, core, said, condition=condition, subject="request", program="")
         else:
             await alerts.resolve(tx, core, condition)
-
-
-async def _lists_with_no_open_row(core: Core, rows: Sequence[Request]) -> None:
-    """A list was out of the database as its last row ended, and is back: it ends by its rows. `rows`: of all requests
-    that are open by the audit log."""
-    under_way = {row.parent_id for row in rows}
-    for row in rows:
-        if row.is_batch and row.state is not State.PENDING and row.id not in under_way:
-            with suppress(NotAsOnRecord, Stale):  # it went on meanwhile
-                async with core.store.begin() as tx:
-                    await batch_rows.follow(tx, core, row.id)
 
 
 def _not_as_left(core: Core, row: Request, known: open_requests.OpenRequest) -> Contradiction | None:

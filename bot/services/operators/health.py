@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from bot.domain import slack_faults
+from bot.domain.alerts import account_alerts
 from bot.partner.client import PartnerClient
 from bot.services import snapshots
 from bot.services.core import Core
@@ -25,7 +26,6 @@ ENTRY_GONE = (
 # Two missed polls are a hiccup; the third says that nobody is watching.
 _MISSED_POLLS = 3
 _MISSED_ANSWERS = 2
-_ERRORS_OF_SERVERS = 500
 _LOOKED_AT = 50
 
 
@@ -111,7 +111,7 @@ def _away(program: str, status: int | None, seconds: float) -> str:
     if status is None:
         return f"Your card provider does not answer: {program} (for {seconds:.0f} s)."
     lasts = f"{program} (HTTP {status}, for {seconds:.0f} s)."
-    if status >= _ERRORS_OF_SERVERS:
+    if account_alerts.is_of_a_server(status):
         return f"Your card provider answers only errors: {lasts}"
     return f"What answers at your card provider's address is not its API: {lasts}"
 

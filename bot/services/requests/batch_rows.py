@@ -39,19 +39,14 @@ async def row_changed(tx: Tx, core: Core, row: Request) -> None:
     """Called in the transaction of each change of a row; nothing for a request that is no row."""
     if row.parent_id is None:
         return
-    await follow(tx, core, row.parent_id)
-
-
-async def follow(tx: Tx, core: Core, batch_id: str) -> None:
-    """Move this batch to where its rows are, also where it was out of the database as they changed. Nothing of one that
-    nobody has approved yet."""
-    batch = await requests.get(tx, batch_id)
+    batch = await requests.get(tx, row.parent_id)
     if batch is not None and batch.state is not State.PENDING:
         await _follow(tx, core, batch)
 
 
 async def follow_again(tx: Tx, core: Core, list_id: str) -> None:
-    """All rows of this list have ended by the audit log, and it did not, as one of them was not as on record."""
+    """All rows of this list have ended by the audit log, and it did not: it, or one of them, was out of the database or
+    not as on record then."""
     batch = await requests.get(tx, list_id)
     known = (await on_record.of(tx)).open.get(list_id)
     if batch is None or batch.state is State.PENDING or known is None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 
 import pytest
 import pytest_asyncio
 
 from bot.domain.requests import Request, State
 from bot.services.alerts import card_rules
+from bot.services.cards import card_sync
 from bot.services.core import Core
 from storage.store import Store
 from storage.vault import Keyring, Vault
@@ -108,6 +110,10 @@ async def test_what_is_frozen_at_once_is_frozen_after_an_unfreeze_by_a_fast_cloc
     freeze = await world.ask("card_freeze", {"card": card}, now=True)
 
     assert (await execute(world, freeze)).state is State.SUCCEEDED
-    async with world.core.store.begin() as tx:
-        await card_rules.look_at(tx, world.core, card, world.core.clock.now())
     assert "card_status" not in await alert_kinds(world)
+
+    await world.tell(f"cards/{card}", {"status": "ACTIVE"})  # as whoever unfreezes it elsewhere
+    await world.advance(1)
+    look = partial(card_rules.look_at, core=world.core, card_id=card, read_at=world.core.clock.now())
+    await card_sync.refresh_card(world.core, "main", card, then=look)
+    assert "card_status" in await alert_kinds(world)

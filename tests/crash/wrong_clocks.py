@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-LIBRARY = next(iter(sorted(Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"))), None)
+LIBRARY = next(iter(sorted(Path("/usr/lib").glob("*/faketime/libfaketime.so.1"))), None)
 # A process reads the file again after so long.
 SEEN_WITHIN_S = 1
 

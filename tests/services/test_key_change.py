@@ -50,6 +50,13 @@ async def closed(world: World) -> AsyncIterator[None]:
     await world.store.close()
 
 
+async def _another_process(world: World) -> Store:
+    """The store of one that has both keys. Whoever asks closes it."""
+    url = f"sqlite:///{world.store.database.path}"
+    vault = Vault(Keyring.parse(f"{NEW}\n{MASTER}"))
+    return await Store.open(url, vault=vault, clock=world.clock, exclusive=False)
+
+
 async def with_keys(world: World, *masters: str) -> None:
     """The bot is started again with these keys in its keyring."""
     path = world.store.database.path
@@ -199,13 +206,7 @@ async def test_a_running_process_learns_within_seconds_that_another_has_retired_
     await with_keys(world, NEW, MASTER)
     thief = Vault(Keyring.parse(MASTER)).bound_to(world.store.instance)
     sealed = thief.seal(b"svc_live_of_the_thief", PROGRAM_KEY.ref("main", 1, "https://evil.example"))
-    path = world.store.database.path
-    other = await Store.open(
-        f"sqlite:///{path}",
-        vault=Vault(Keyring.parse(f"{NEW}\n{MASTER}")),
-        clock=world.clock,
-        exclusive=False,
-    )
+    other = await _another_process(world)
     try:
         await key_rotation.rewrap(other)
         await key_change.sign_open_again(other, "cli:test")
@@ -277,12 +278,7 @@ async def test_what_becomes_of_a_request_is_recorded_with_what_another_process_h
     await with_keys(world, NEW, MASTER)
     async with world.store.read() as tx:
         await on_record.of(tx)
-    other = await Store.open(
-        f"sqlite:///{world.store.database.path}",
-        vault=Vault(Keyring.parse(f"{NEW}\n{MASTER}")),
-        clock=world.clock,
-        exclusive=False,
-    )
+    other = await _another_process(world)
     try:
         await key_rotation.rewrap(other)
         await key_change.sign_open_again(other, "cli:test")

@@ -5,12 +5,14 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 from datetime import timedelta
+from itertools import product
 
 import pytest
 
 from bot.domain.people import KindPolicy, Limits
 from bot.domain.requests import State
 from bot.services.messages import Outbox, SlackTrouble, waiting
+from bot.services.processes import ghost_leases
 from storage.messages import outbox as rows
 from tests.services.bulk_requests import a_list, ask_bulk, states_of
 from tests.services.outcome_steps import alert_kinds, execute, keys_sent
@@ -109,3 +111,30 @@ async def test_what_waits_for_the_end_of_the_quiet_hours_goes_on_waiting(world: 
 
     async with world.store.read() as tx:
         assert await rows.next_due(tx) == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "fast_s"),
+    # Rows of a list may be due minutes later by themselves.
+    [*product(["card_topup", "card_freeze"], [1, 300, 3600]), ("a list", 1), ("a list", 3600)],
+)
+async def test_what_was_approved_by_a_fast_clock_is_sent_soon_after_it_is_set_right(
+    world: World, kind: str, fast_s: int
+) -> None:
+    """And not when the clock gets there again: who does not see it go requests it once more."""
+    watch = ghost_leases.Look(world.core)
+    if kind == "a list":
+        request = await ask_bulk(world, a_list(world, "1", "2"))
+    else:
+        amount = {"amount_usd": "5"} if kind == "card_topup" else {}
+        request = await world.ask(kind, {"card": world.cards[0]["id"], **amount})
+    world.clock.set_wrong(fast_s)
+    await world.approve(request)
+    world.clock.set_wrong(-fast_s)
+
+    for _ in range(18):
+        await world.run(10)
+        await watch.run()
+
+    assert (await world.request(request.id)).state is State.SUCCEEDED
+    assert await alert_kinds(world) == set()

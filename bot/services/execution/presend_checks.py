@@ -249,8 +249,11 @@ def _expired(core: Core, request: Request, now: datetime) -> Answer:
 
 
 def _too_soon(request: Request, found: Approved, now: datetime) -> Later | None:
-    """None once the time has passed in which any approver can stop it. What is due says nothing: it is not signed."""
+    """None once the time has passed in which any approver can stop it, or where there is none, whatever the clock of
+    the approval said. What is due says nothing: it is not signed."""
     if request.break_glass or request.approved_at is None or request.state is not State.APPROVED:
+        return None
+    if not found.waits:
         return None
     sent_from = request.approved_at + found.waits
     return Later("", sent_from) if now < sent_from else None

@@ -187,12 +187,24 @@ async def _alive(tx: Tx, core: Core) -> frozenset[str]:
 
 
 async def _ends_on_record(tx: Tx) -> dict[str, datetime]:
-    """Until when approvals of requests that have not ended are good, by the audit log, where it says so."""
+    """Until when approvals of requests that have not ended are good, by the audit log, where it says so.
+
+    As far as an approval is ahead of this clock it was given by one that was fast: it is taken as given now, and what
+    it lets be sent does not wait until the clock gets there again.
+    """
     try:
         known = (await on_record.known(tx)).open
     except LogNotWhole:  # an alert of its own says so
         return {}
-    return {id_: datetime.fromisoformat(one.until) for id_, one in known.items() if one.until}
+    return {
+        id_: datetime.fromisoformat(one.until) - _ahead(one.approved_at, tx.now)
+        for id_, one in known.items()
+        if one.until
+    }
+
+
+def _ahead(approved_at: str | None, now: datetime) -> timedelta:
+    return max(datetime.fromisoformat(approved_at) - now, timedelta()) if approved_at else timedelta()
 
 
 def _is_put_right(held: Held) -> bool:

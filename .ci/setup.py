@@ -4,7 +4,6 @@
 readable by an old Python, since it is the first thing that runs on a bare machine.
 """
 
-import glob
 import hashlib
 import os
 import pathlib
@@ -125,8 +124,6 @@ def install_browser_and_node():
         wanted += ["nodejs", "npm"]
     if not shutil.which("curl"):  # the recipes of the docs
         wanted.append("curl")
-    if not glob.glob("/usr/lib/*/faketime/libfaketimeMT.so.1") and apt_has("libfaketime"):  # for the soak
-        wanted.append("libfaketime")
     # They check what is in deploy/.
     wanted += [package for tool, package in DEPLOY_CHECKS.items() if not shutil.which(tool)]
     if wanted and os.geteuid() == 0 and shutil.which("apt-get"):

@@ -34,7 +34,7 @@ async def violations(world: Outside) -> list[str]:
     shown = [request for request in requests if request["parent_id"] is None]
     truth, order = world.truth(), Order.read(world)
     found = [
-        *_states(requests, order, are_clocks_wrong=bool(world.clocks)),
+        *_states(requests, order),
         *_during_pauses(order),
         *_switches(world, sent, order),
         *_debits(sent, _rows_of_the_bot(world, truth), truth),
@@ -86,14 +86,13 @@ class Order:
             self.ended[request_id] = seq
 
 
-def _states(requests: Rows, order: Order, *, are_clocks_wrong: bool) -> Iterator[str]:
-    """What was approved has an outcome, or never left because somebody stopped it or wanted something else, or because
-    the clock of who looked at it said that its time was over."""
+def _states(requests: Rows, order: Order) -> Iterator[str]:
+    """What was approved has an outcome, or never left because somebody stopped it or wanted something else."""
     for request in requests:
         if not request["approved_at"] or request["state"] in SETTLED:
             continue
         approved, ended = order.approved.get(request["id"], 0), order.ended.get(request["id"], math.inf)
-        stopped = are_clocks_wrong or any(since < ended and until > approved for since, until in order.pauses)
+        stopped = any(since < ended and until > approved for since, until in order.pauses)
         met = any(r["subject"] == request["subject"] and r["id"] != request["id"] for r in requests)
         may_end = {"cancelled": met, "expired": met or stopped}.get(request["state"], False)
         if request["first_sent_at"] or not may_end:

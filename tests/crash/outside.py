@@ -26,7 +26,6 @@ from tests.crash.faulty_lines import Line, line
 from tests.crash.process import ROOT, BotProcess, open_process
 from tests.crash.shared_database import SharedDatabase
 from tests.crash.time_jumps import Leaps
-from tests.crash.wrong_clocks import MachineClock
 from tests.support.databases import migrated_file
 from tests.support.posted_ids import PostedIds
 from tests.support.waiting import eventually
@@ -77,8 +76,6 @@ class Outside:
     shared: SharedDatabase | None = None
     # Between the bot and the others, where they may be spoiled.
     lines: list[Line] = field(default_factory=list)
-    # Of the machines on which the bots run, where they may be wrong.
-    clocks: list[MachineClock] = field(default_factory=list)
     # Held while a person's click has to be answered with a window: Slack gives it three seconds.
     hands: asyncio.Lock = field(default_factory=asyncio.Lock)
     # Where sending may take seconds: since when an approved request waits to be sent, and the longest wait.
@@ -188,14 +185,12 @@ async def outside(
     shared: SharedDatabase | None = None,
     jobs: Collection[str] = (),
     spoils: random.Random | None = None,
-    clock: MachineClock | None = None,
 ) -> AsyncIterator[Outside]:
     """Everything but the bot, which `Outside.bot.start` starts. The database is new and migrated.
 
     `shared`: a migrated one on PostgreSQL, instead of a file. `config` is added to the bot's file; `relay` says where
     names lead, as `bot_under_test` reads it. `jobs`: what comes round on the bot's timers with `LeapingTimers.JOBS`.
     `spoils`: chooses how the lines are spoiled that lead from the bot to all others; without it there are none.
-    `clock`: of the machine on which the bot runs, which may be wrong.
     """
     async with AsyncExitStack() as stack:
         slack = await serve_slack(port=0, manifest_path=ROOT / "manifest.yml")
@@ -225,8 +220,7 @@ async def outside(
             "all_timers": False,
             "jobs": list(jobs),
         }
-        world.bot = await open_process(order, clock.environment if clock else None)
-        world.clocks = [clock] if clock else []
+        world.bot = await open_process(order)
         stack.push_async_callback(world.bot.close)
         yield world
 

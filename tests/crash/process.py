@@ -128,12 +128,9 @@ class BotProcess:
                 if name in self._news and not self._news[name].done():
                     self._news[name].set_result(what)
 
-    async def sibling(self, machine: Mapping[str, str] | None = None, **changed: Any) -> "BotProcess":
-        """Another bot under the same orders, but for those `changed`, to run beside this one. The caller closes it.
-
-        `machine` as in `open_process`.
-        """
-        return await open_process({**self._order, **changed}, machine)
+    async def sibling(self, **changed: Any) -> "BotProcess":
+        """Another bot under the same orders, but for those `changed`, to run beside this one. The caller closes it."""
+        return await open_process({**self._order, **changed})
 
     async def close(self) -> None:
         """End the bot and what it was forked from."""
@@ -153,17 +150,14 @@ def _runs(pid: int) -> bool:
         return False
 
 
-async def open_process(order: Mapping[str, Any], machine: Mapping[str, str] | None = None) -> BotProcess:
-    """Orders: `env`, `leaps`, `lease_s`, `bug`, `log`, `level`, as `bot_under_test` reads them.
-
-    `machine`: more of the environment in which the process itself runs.
-    """
+async def open_process(order: Mapping[str, Any]) -> BotProcess:
+    """Orders: `env`, `leaps`, `lease_s`, `bug`, `log`, `level`, as `bot_under_test` reads them."""
     server = await asyncio.create_subprocess_exec(
         sys.executable,
         "-m",
         "tests.crash.bot_under_test",
         cwd=ROOT,
-        env={"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), **(machine or {})},
+        env={"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT)},
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
     )

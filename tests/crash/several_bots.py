@@ -1,8 +1,7 @@
 """Several bots on one PostgreSQL database, with people at work and everything that goes wrong with processes.
 
 Killed, told to end, standing still for longer than any lease, cut off from the database, a database that is closed to
-all, clocks that are wrong; API and Slack in trouble meanwhile. What must be true afterwards is what `invariants` says
-of one bot.
+all; API and Slack in trouble meanwhile. What must be true afterwards is what `invariants` says of one bot.
 """
 
 from __future__ import annotations
@@ -19,7 +18,6 @@ from tests.crash.people_at_work import Operators
 from tests.crash.process import BotProcess
 from tests.crash.programme import FAULTS, SLACK_FAULTS, Figures, Run, finish, people_at_work
 from tests.crash.shared_database import SharedDatabase
-from tests.crash.wrong_clocks import SEEN_WITHIN_S, MachineClock
 from tests.support.databases import PostgresDatabases
 
 # A claim of a bot that is gone is free after so long, and what it had reserved after ten seconds.
@@ -28,8 +26,6 @@ STANDS_STILL_S = (1.0, LEASE_S + 1.5)
 CLOSED_S = (0.3, 2.5)
 BETWEEN_S = (0.2, 1.5)
 DRAINS_WITHIN_S = 120.0
-# By how much the clock of a machine is wrong, in seconds; most of the approval's 15 minutes are left.
-WRONG_BY_S = (-300, -45, -5, -1, 1, 5, 45, 300)
 
 
 class Bots:
@@ -68,12 +64,6 @@ class Bots:
         # In a thread, as this one may wait for it meanwhile.
         await asyncio.to_thread(self.world.shared.close_for, self.rng.uniform(*CLOSED_S))
 
-    async def set_a_clock(self) -> None:
-        """Of one machine: wrong, or right again. Its bot goes by it within a second."""
-        clock = self.rng.choice(self.world.clocks)
-        clock.set_wrong_by(self.rng.choice((0, *WRONG_BY_S)))
-        await asyncio.sleep(SEEN_WITHIN_S)
-
     async def trouble(self) -> str:
         """One of these; its name."""
         kinds: list[tuple[Callable[[], Awaitable[None]], int]] = [
@@ -83,8 +73,6 @@ class Bots:
             (self.cut_off, 2),
             (self.close_the_database, 1),
         ]
-        if self.world.clocks:
-            kinds.append((self.set_a_clock, 8))
         (act,) = self.rng.choices([act for act, _ in kinds], [weight for _, weight in kinds])
         await act()
         return act.__name__
@@ -99,10 +87,8 @@ async def troubled(world: Outside, troubles: int, *, replicas: int, seed: int) -
     began = time.monotonic()
     async with AsyncExitStack() as stack:
         every = [world.bot]
-        for number in range(2, replicas + 1):
-            clock = MachineClock(world.folder / f"clock-{number}") if world.clocks else None
-            world.clocks += [clock] if clock else []
-            every.append(await world.bot.sibling(clock.environment if clock else None))
+        for _ in range(replicas - 1):
+            every.append(await world.bot.sibling())
             stack.push_async_callback(every[-1].close)
         for bot in every:
             await bot.start()
@@ -113,21 +99,17 @@ async def troubled(world: Outside, troubles: int, *, replicas: int, seed: int) -
                 world.slack.workspace.faults.add(dict(rng.choice(SLACK_FAULTS)))
                 await asyncio.sleep(rng.uniform(*BETWEEN_S))
                 figures.count_trouble(await bots.trouble(), world)
-        for clock in world.clocks:
-            clock.set_wrong_by(0)
         await finish(world, operators, figures, began, DRAINS_WITHIN_S, slower=5)
     return figures
 
 
-def bots_on(databases: PostgresDatabases, replicas: int, *, wrong_clocks: bool = False) -> Run:
-    """A batch of troubles of so many bots, each batch on a database of its own. `wrong_clocks`: each bot has the clock
-    of a machine of its own, and most of the troubles are of those."""
+def bots_on(databases: PostgresDatabases, replicas: int) -> Run:
+    """A batch of troubles of so many bots, each batch on a database of its own."""
 
     async def run(folder: Path, troubles: int, seed: int) -> Figures:
         shared = SharedDatabase(databases.migrated())
         try:
-            clock = MachineClock(folder / "clock-1") if wrong_clocks else None
-            async with outside(folder, lease_s=LEASE_S, shared=shared, clock=clock) as world:
+            async with outside(folder, lease_s=LEASE_S, shared=shared) as world:
                 return await troubled(world, troubles, replicas=replicas, seed=seed)
         finally:
             shared.forget()

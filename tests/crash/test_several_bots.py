@@ -29,16 +29,3 @@ async def test_many_troubles_of_several_bots(
     batches = await in_batches(run, tmp_path, troubles, of=BATCH, seed=a_seed())
 
     assert {f.seed: f.broken for f in batches if f.broken} == {}
-
-
-@pytest.mark.soak
-async def test_many_wrong_clocks_of_several_bots(
-    postgres_databases: PostgresDatabases, tmp_path: Path
-) -> None:
-    """The same with clocks that differ and are set while the bots work: libfaketime has to be there."""
-    troubles = int(os.environ.get("SOAK_TROUBLES") or 500)
-    run = bots_on(postgres_databases, 2, wrong_clocks=True)
-
-    batches = await in_batches(run, tmp_path, troubles, of=BATCH, seed=a_seed())
-
-    assert {f.seed: f.broken for f in batches if f.broken} == {}

@@ -49,7 +49,6 @@ _STRINGS = (
 _CHANGED = "intents/test_many_authors.py::test_100_000_changed_sentences_open_nothing_that_they_do_not_say"
 _KILLS = "soak/test_soak_kills.py::test_many_kills_at_random_moments"
 _BOTS = "crash/test_several_bots.py::test_many_troubles_of_several_bots"
-_CLOCKS = "crash/test_several_bots.py::test_many_wrong_clocks_of_several_bots"
 _LINES = "crash/test_cut_lines.py::test_many_lines_that_fail"
 #: Programmes of which there is never enough: a turn does some of it, with seeds that no turn had before.
 COUNTED: Final = (
@@ -63,7 +62,6 @@ COUNTED: Final = (
     _of(_KILLS, "kills at random", 5_000, "kills", 100, "SOAK_KILLS"),
     _of(f"{_BOTS}[2]", "two bots in trouble", 500, "troubles", 50, "SOAK_TROUBLES"),
     _of(f"{_BOTS}[3]", "three bots in trouble", 500, "troubles", 50, "SOAK_TROUBLES"),
-    _of(_CLOCKS, "wrong clocks", 500, "troubles", 50, "SOAK_TROUBLES"),
     _of(f"{_LINES}[sqlite]", "lines that fail, SQLite", 1_000, "troubles", 50, "SOAK_TROUBLES"),
     _of(f"{_LINES}[postgresql]", "lines that fail, PostgreSQL", 1_000, "troubles", 50, "SOAK_TROUBLES"),
     Part("simulation", "schedules", 1_000_000, 500, ("-m", "tests.simulation", "--soak", "500")),

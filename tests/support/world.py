@@ -284,6 +284,11 @@ class Begun:
 _begun: dict[tuple[str, bool], Begun] = {}
 
 
+async def _give_key(store: Store, simulator: Simulator) -> None:
+    async with store.begin() as tx:
+        await programs.put(tx, "main", base_url=simulator.base_url, key=Secret(simulator.key))
+
+
 async def _begin(world: World, *, an_hour_later: bool) -> None:
     """The simulator's clock stands still, its happy day is played, the bot knows the cards."""
     await world.tell("clock", {"mode": "frozen", "set": world.clock.now().isoformat()})
@@ -358,8 +363,7 @@ async def a_world(
         limiter = RateLimiter(clock)
         client = PartnerClient(simulator.base_url, simulator.key, limiter=limiter, clock=clock)
         stack.push_async_callback(client.aclose)
-        async with store.begin() as tx:
-            await programs.put(tx, "main", base_url=simulator.base_url, key=Secret(simulator.key))
+        await _give_key(store, simulator)
         directory = ScriptedDirectory()
         served = origins([simulator.base_url], (), is_loopback)
         core_options.setdefault("anchors", AnchorPlaces(files=(folder / "anchors",)))
@@ -384,6 +388,8 @@ async def a_world(
             await _begin(world, an_hour_later=an_hour_later)
             if fresh:
                 _begun[of_this_kind] = kept(world, url, clock.monotonic() - before)
+                # As in each world that goes on from there, so that it is no other in the first one.
+                await _give_key(store, simulator)
         else:
             clock.advance(begun.seconds)
             simulator.world.restore(begun.simulator)

@@ -117,6 +117,9 @@ _KEEPS_CALLS = frozenset(
 _SIGNED_AGAIN = "request.signed_again"
 #: The answer to a call of a process that had lost its request by then.
 _ANSWERED_LATE = "attempt.answered"
+#: An older copy of the database was put in place: no approval from before counts any more.
+_RESTORED = "database.restored"
+_LEANS_ON_APPROVALS = ("request.approval", "request.break_glass", "request.attempt")
 _SENDABLE = ("approved", "executing", "unresolved")
 _UNDER_WAY = ("executing", "unresolved")
 #: What each of these does, from a state to a state; any other keeps the state, or names the one it leads to.
@@ -296,6 +299,8 @@ class Passkeys:
             self._signed(entry, body, assertion)
         if action == _ANSWERED_LATE:
             self._requests.answered_late(entry, body)
+        if action == _RESTORED:
+            self._requests.older_copy()
         if (version := _version_of(entry)) is not None:
             if action != _SIGNED_AGAIN:
                 self._versions[subject.split(":")[1]] = version
@@ -590,6 +595,8 @@ class _Request:
         self.made: dict[int, _Call] | None = {}
         self.verdicts: dict[str, str] = {}  # how it ended, as each person said last
         self.is_granted = False  # approved by as many as it takes, or done immediately
+        self.is_given = False  # approved by somebody
+        self.is_void = False  # that was before an older copy of the database was put in place
         self.with_passkeys: dict[str, str] = {}  # by who approved it: the passkey
 
 
@@ -632,6 +639,7 @@ class _Requests:
             self.to_ask_about.append((entry, what))
             return
         self._has_moved(entry, body, subject, known)
+        self._leans_on_none_of_before(entry, subject, known)
         self._has_its_calls(entry, body, subject, known)
         self._by_people(entry, body, subject, known)
         if action == "request.approval":
@@ -643,8 +651,20 @@ class _Requests:
         known.state = body["state"]
         if action != _SIGNED_AGAIN:
             known.version = _version_of(entry) or 0
+        known.is_given = known.is_given or action in ("request.approval", "request.break_glass")
         if known.state in _GRANTED and not known.is_granted:
             raise Broken(f"entry {entry['seq']}: {subject} is {known.state}, and nobody had approved it")
+
+    def older_copy(self) -> None:
+        """An older copy of the database was put in place: what was sent since it was made is not in this log."""
+        for known in self._known.values():
+            known.is_void = known.is_given
+
+    def _leans_on_none_of_before(self, entry: Json, subject: str, known: _Request) -> None:
+        is_unsent = known.state in (PENDING, "approved")
+        if known.is_void and is_unsent and entry["action"] in _LEANS_ON_APPROVALS:
+            before = "approved before an older copy of the database was put in place"
+            raise Broken(f"entry {entry['seq']}: {subject} was {before}, and went on by {entry['action']}")
 
     def asks_passkey(self, entry: Json, body: Json) -> bool:
         """Did the policy ask for one when this was requested, or a row of it? A row is approved with its list."""
@@ -964,7 +984,7 @@ class OlderCopies:
 
     def see(self, entry: dict[str, Any]) -> None:
         """Take the next entry."""
-        if entry["action"] == "database.restored" and entry["outcome"] == "ok":
+        if entry["action"] == _RESTORED and entry["outcome"] == "ok":
             self._found.append((entry, _body_of(entry)))
 
     def has_lost(self, anchor: Json) -> bool:

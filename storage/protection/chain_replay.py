@@ -91,6 +91,9 @@ class Replayed:
 
     def _hold(self, link: audit.Link) -> None:
         """Was it sent, approved or resolved after it had ended, or otherwise than it was then?"""
+        if link.action == "database.restored":
+            open_requests.take_restored(self.open)
+            return
         if link.action == open_requests.ANSWERED_LATE:
             open_requests.take_late_answer(self.open, link)
             self._answered_late(link.subject)

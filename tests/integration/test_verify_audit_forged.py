@@ -17,9 +17,11 @@ from typing import Any
 import pytest
 
 import verify_audit
+from storage import audit
+from storage.protection.chain_replay import Replayed
 
 PEOPLE = ("U0ALICE", "U0BOB", "U0CAROL", "U0DAVE")
-BOT, EXPIRY = "system:execution", "system:expiry"
+BOT, EXPIRY, RESTORE = "system:execution", "system:expiry", "system:restore"
 Json = dict[str, Any]
 Entry = tuple[str, str, str, Json]  # who, what, about what, with what
 
@@ -40,6 +42,8 @@ class Asked:
     calls: int = 0
     rows: list[Asked] = field(default_factory=list)
     of_list: bool = False
+    was_given: bool = False  # one approval at least, whatever became of it
+    is_void: bool = False
     said: dict[str, str] = field(default_factory=dict)
 
     def entry(self, who: str, action: str, state: str = "", **more: Any) -> Entry:
@@ -67,7 +71,18 @@ class Teller:
     def tell(self, steps: int) -> None:
         self.ask()
         for _ in range(steps):
+            if self.chance.random() < 0.02:
+                self.put_older_copy_in_place()
             self.chance.choice((self.ask, self.go_on, self.go_on, self.go_on))()
+
+    def put_older_copy_in_place(self) -> None:
+        """What somebody has approved by then counts no more. Most of it is cancelled at once; some is hidden then."""
+        self.entries.append((RESTORE, "database.restored", "database", {"head": 1, "lost": []}))
+        for one in self.asked:
+            if one.state == "approved" or (one.state == "pending" and one.was_given):
+                one.is_void = True
+                if not one.rows and self.chance.random() < 0.7:
+                    self.end(one, "cancelled", RESTORE)
 
     def made(self, by: str) -> Asked:
         self.number += 1
@@ -99,6 +114,10 @@ class Teller:
     def steps(self, one: Asked) -> Iterator[Callable[[], None]]:
         """What may happen to it next."""
         if one.of_list and one.state in ("pending", "rejected", "cancelled", "expired"):
+            return
+        if one.is_void and one.state in ("pending", "approved"):
+            if not one.rows:
+                yield lambda: self.end(one, "cancelled", RESTORE)
             return
         match one.state:
             case "pending":
@@ -137,6 +156,7 @@ class Teller:
     def approve(self, one: Asked) -> None:
         who = self.other(one, *one.given)
         one.given.append(who)
+        one.was_given = True
         is_last = len(one.given) >= one.needed
         for row in one.rows if is_last else ():
             self.add(row, who, "request.approval", "approved", batch=one.id, by=list(one.given))
@@ -212,12 +232,20 @@ def why_broken(entries: list[Entry]) -> str:
     return ""
 
 
+def called_wrong(entries: list[Entry]) -> list[tuple[str, str]]:
+    """By the check of the product, had somebody with the master key written these entries."""
+    found = Replayed()
+    for line in map(json.loads, log_of(entries)):
+        found.take_link(audit.Link(**{name: line[name] for name in audit.Link._fields if name in line}))
+    return found.wrong
+
+
 def chosen(teller: Teller, *states: str, rows: bool | None = None, lists: bool = False) -> Asked | None:
     """One in such a state; `rows`: True = a row of a list, False = none, None = either."""
     found = [
         one
         for one in teller.asked
-        if one.state in states and bool(one.rows) is lists and rows in (None, one.of_list)
+        if one.state in states and bool(one.rows) is lists and rows in (None, one.of_list) and not one.is_void
     ]
     return teller.chance.choice(found) if found else None
 
@@ -475,7 +503,28 @@ def resumed_by_one_alone(teller: Teller) -> bool:
     return True
 
 
+def _put_in_place(teller: Teller, state: str) -> Asked | None:
+    teller.put_older_copy_in_place()
+    found = [one for one in teller.asked if one.is_void and one.state == state and not one.rows]
+    return teller.chance.choice(found) if found else None
+
+
+def sent_by_an_approval_from_before_an_older_copy(teller: Teller) -> bool:
+    one = _put_in_place(teller, "approved")
+    if one is not None:
+        teller.attempt(one)
+    return one is not None
+
+
+def approved_once_more_after_an_older_copy(teller: Teller) -> bool:
+    one = _put_in_place(teller, "pending")
+    if one is not None and not one.of_list:
+        teller.approve(one)
+    return one is not None and not one.of_list
+
+
 FORGED = (
+    sent_by_an_approval_from_before_an_older_copy, approved_once_more_after_an_older_copy,
     sent_before_it_was_approved_or_after_it_ended, called_as_often_as_it_was_not, an_outcome_of_what_was_never_sent,
     an_outcome_without_a_state, approved_by_its_requester, approved_by_no_person, approved_by_too_few,
     rows_approved_with_the_first_of_two_approvals, a_list_approved_without_one_of_its_rows, a_row_approved_by_itself,
@@ -520,6 +569,25 @@ def test_what_cannot_follow_is_never_called_whole(seed: int, forge: Callable[[Te
         assert why_broken(genuine) == "", f"seed {number}"
         assert why_broken(teller.entries), f"seed {number}: {teller.entries[len(genuine) :]}"
         met += 1
+        if met == NEEDED:
+            return
+    raise AssertionError("the model did not get there often enough")
+
+
+@pytest.mark.parametrize(
+    "forge", [sent_by_an_approval_from_before_an_older_copy, approved_once_more_after_an_older_copy]
+)
+def test_the_deep_check_lets_no_approval_from_before_an_older_copy_count(
+    seed: int, forge: Callable[[Teller], bool]
+) -> None:
+    met = 0
+    for number in range(seed, seed + 2000):
+        teller = Teller(number)
+        teller.tell(teller.chance.randrange(40))
+        assert called_wrong(teller.entries) == [], f"seed {number}"
+        if forge(teller):
+            assert called_wrong(teller.entries), f"seed {number}"
+            met += 1
         if met == NEEDED:
             return
     raise AssertionError("the model did not get there often enough")

@@ -1,8 +1,9 @@
 """How much one person may send: reading plain English costs the bot more than a command, and each answer is one of the
 some hundred calls a minute that Slack takes. Everybody shares both.
 
-Commands, forms and buttons do not count as plain English, but all together are no more than `MOST_DONE`. What one
-person sends is read one after the other, so that whoever sends many at once waits behind themselves alone.
+Commands, forms and buttons do not count as plain English, but all together are no more than `MOST_DONE`; what stops
+something is done beyond that (`handlers.safer`). What one person sends is read one after the other, so that whoever
+sends many at once waits behind themselves alone.
 """
 
 from __future__ import annotations
@@ -39,14 +40,15 @@ class Budget:
         self._of_everything = of_everything
         self._people: dict[str, _Person] = {}
 
-    def take(self, person: str, now_s: float) -> bool:
-        """Whether this person's message is read. Counted where it is. `now_s`: by the monotonic clock."""
+    def take(self, person: str, now_s: float, *, is_safer: bool = False) -> bool:
+        """Whether this person's message is read. Counted where it is. `now_s`: by the monotonic clock. `is_safer`: it
+        may stop something, so as many are read as there are things that one person does."""
         if len(self._people) >= _MOST_KEPT:
             self._forget(now_s - WITHIN_S)
         known = self._people.setdefault(person, _Person())
         while known.read_at and known.read_at[0] <= now_s - WITHIN_S:
             known.read_at.popleft()
-        if len(known.read_at) >= (MOST_DONE if self._of_everything else MOST):
+        if len(known.read_at) >= (MOST_DONE if self._of_everything or is_safer else MOST):
             return False
         known.read_at.append(now_s)
         known.knows = False

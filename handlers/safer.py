@@ -1,7 +1,8 @@
 """What only makes things safer, by what Slack sends of it: a pause, a "no", a freeze. It is never too much for one.
 
-Plain English is known for what it is once it is read, and of that each person has another budget; so any message that
-says one of these words is read.
+What a button of a conversation or a draft leads to stands in the database; it may be a freeze, so it counts as one.
+Plain English is known for what it is once it is read, and has a budget of its own: of messages only a command that
+stops nothing is refused by this one.
 """
 
 from __future__ import annotations
@@ -9,32 +10,57 @@ from __future__ import annotations
 import re
 
 from bot.operations import Operation
-from handlers.commands import Command, all_lookups, grammar
+from handlers.commands import Command, all_lookups, dispatch, grammar
 from handlers.guard import Turn
 from handlers.views import ids
 
-_STOP = frozenset({ids.REJECT, ids.CANCEL})
-_SAYS_SO = re.compile(r"\b(?:pause|freeze|stop|reject|cancel)", re.IGNORECASE)
-_FORMS = frozenset({ids.FORM, ids.PREVIEW})
+#: To press, or to submit: a "no".
+_STOP = frozenset({ids.REJECT, ids.CANCEL, ids.ALERT_DECLINE, ids.BULK_LEAVE_OUT, ids.BULK_LEFT_OUT})
+_MAY_STOP = frozenset({ids.EDIT, ids.ALERT_REMEDY, ids.BULK_REVIEW})
+#: Of a menu under the dots of a request, the choice that stops it.
+_STOPS = "cancel:"
+_IN_A_CONVERSATION = "say:"
+_SAYS_SO = re.compile(
+    r"\b(?:pause|freez|froze|lock|block|stop|halt|hold|suspend|disable|deactivat|reject|cancel|withdraw|undo|lost|stole)",
+    re.IGNORECASE,
+)
+_FORMS = frozenset({ids.FORM, ids.PREVIEW, ids.BULK_PASTE, ids.BULK_PREVIEW})
 
 
 def is_safer(turn: Turn) -> bool:
-    """Does this click, command, message or form only stop something?"""
+    """Does this click, command, message or form only stop something, or may it, as far as this shows?"""
     body = turn.body
     if "command" in body:
         return _is_command(turn, grammar.from_slash(str(body["command"]), str(body.get("text") or "")))
     match body.get("type"):
         case "block_actions":
-            action = str(turn.action.get("action_id", ""))
-            if action.startswith(ids.OPEN_FORM):
-                return _is_command(turn, grammar.from_text(str(turn.action.get("value", ""))))
-            return action in _STOP or action.startswith(f"{ids.PAUSE}:")
+            return _is_press(turn)
         case "view_submission":
             return _is_form(turn)
         case "event_callback":
-            return bool(_SAYS_SO.search(str(turn.event.get("text") or "")))
+            return _is_message(turn, str(turn.event.get("text") or ""))
         case _:
             return False
+
+
+def says_so(text: str) -> bool:
+    """Is there a word in it by which people stop something? It is read whatever else they wrote."""
+    return bool(_SAYS_SO.search(text))
+
+
+def _is_press(turn: Turn) -> bool:
+    action = str(turn.action.get("action_id", ""))
+    value = str((turn.action.get("selected_option") or turn.action).get("value", ""))
+    if action.startswith(ids.OPEN_FORM):
+        return _is_command(turn, grammar.from_text(value))
+    if action == ids.MORE:
+        return value.startswith(_STOPS)
+    return action in _STOP | _MAY_STOP or action.startswith((f"{ids.PAUSE}:", _IN_A_CONVERSATION))
+
+
+def _is_message(turn: Turn, text: str) -> bool:
+    asked = grammar.from_message(text)
+    return says_so(text) or not dispatch.is_command(turn.core, asked)
 
 
 def _is_command(turn: Turn, asked: Command) -> bool:

@@ -134,3 +134,18 @@ async def _not_understood(turn: Turn, asked: Command, wrong: str = "") -> Block:
     return help_text.not_understood(
         f"{text} is not understood. Nothing was requested.", " ".join(meant or ()), command
     )
+
+
+def is_command(core: Core, asked: Command) -> bool:
+    """Whether the words of a message may be those of a command; a look-up may still find that they are none."""
+    name = (asked.command, asked.subcommand)
+    is_request = asked.kind(core.kinds) is not None or name == ("requests", "cancel")
+    return is_request or name in LOOK_UPS or is_for_help(asked)
+
+
+def is_for_help(asked: Command) -> bool:
+    """Nothing at all, `help`, or a command alone, or with `help` after it."""
+    if asked.command in ("", "help"):
+        return not (asked.subcommand or asked.rest)
+    is_alone = asked.command in COMMANDS and not asked.rest and asked.subcommand in ("", "help")
+    return is_alone and (asked.command, asked.subcommand) not in LOOK_UPS

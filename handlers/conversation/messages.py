@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from bot.services import people
 from bot.services.conversation import holds_card_number
-from handlers.commands import Command, all_lookups, dispatch, grammar
+from handlers import safer
+from handlers.commands import Command, dispatch, grammar
 from handlers.conversation import dialog
 from handlers.guard import Json, Turn
 from handlers.modals import batches
@@ -57,7 +58,7 @@ async def _answer_in_turn(turn: Turn) -> None:
     """What is too much is refused first: it costs no call of Slack, no reading and no look into the database."""
     text = str(turn.event.get("text") or "")
     asked = grammar.from_message(text)
-    is_command = _is_command(turn, asked)
+    is_command = dispatch.is_command(turn.core, asked)
     if not is_command and not await _is_within_budget(turn):
         return
     if holds_card_number(text):
@@ -73,20 +74,15 @@ async def _answer_in_turn(turn: Turn) -> None:
 
 
 async def _is_within_budget(turn: Turn) -> bool:
-    """Whether their plain English is read; where it is not, that is said once."""
+    """Whether their plain English is read; where it is not, that is said once. What may stop something has more
+    room."""
     budget, person = turn.deps.budget, people.known_person(turn.core, turn.user)
-    if budget.take(person, turn.core.clock.monotonic()):
+    stops = safer.says_so(str(turn.event.get("text") or ""))
+    if budget.take(person, turn.core.clock.monotonic(), is_safer=stops):
         return True
     if budget.say_so(person):
         await turn.tell(conversation.too_many())
     return False
-
-
-def _is_command(turn: Turn, asked: Command) -> bool:
-    """Whether the words may be those of a command; a look-up may still find that they are none."""
-    name = (asked.command, asked.subcommand)
-    is_request = asked.kind(turn.core.kinds) is not None or name == ("requests", "cancel")
-    return is_request or name in all_lookups.LOOK_UPS or _is_for_help(asked)
 
 
 async def _by_command(turn: Turn, asked: Command) -> Block | None:
@@ -97,18 +93,6 @@ async def _by_command(turn: Turn, asked: Command) -> Block | None:
         return replies.review(cls, asked.text)
     if (asked.command, asked.subcommand) == ("requests", "cancel"):
         return await dispatch.cancel_button(turn.core, turn.user, asked.rest)
-    if _is_for_help(asked):
+    if dispatch.is_for_help(asked):
         return await dispatch.answer(turn, asked)
     return await dispatch.understood(turn, asked)
-
-
-def _is_for_help(asked: Command) -> bool:
-    """Nothing at all, `help`, or a command alone, or with `help` after it."""
-    if asked.command in ("", "help"):
-        return not (asked.subcommand or asked.rest)
-    is_command = asked.command in all_lookups.COMMANDS
-    return is_command and not asked.rest and asked.subcommand in ("", "help") and not _answers(asked)
-
-
-def _answers(asked: Command) -> bool:
-    return (asked.command, asked.subcommand) in all_lookups.LOOK_UPS

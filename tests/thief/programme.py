@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 import shutil
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -35,7 +35,7 @@ from bot.services.requests import approvals
 from bot.view_models import LinkView
 from storage.cards import otp_recipients
 from storage.columns import time_text
-from storage.errors import ChangedOutside
+from storage.errors import ChangedOutside, Unreadable
 from storage.events import webhook_secrets
 from storage.messages import mutes
 from storage.operators import leases, passkeys_on_record, programs
@@ -745,6 +745,15 @@ async def _judge(truth: Truth, done: list[Edit]) -> None:
         await _must_be_reported(truth, done)
 
 
+async def _until_read(look: Callable[[], Awaitable[None]]) -> None:
+    """As a job does, each time that it is due: of a row that it cannot read people are notified, and it goes on
+    without that one when it is due again."""
+    for _ in range(10):
+        with suppress(Unreadable):
+            return await look()
+    return await look()
+
+
 async def _must_be_reported(truth: Truth, done: list[Edit]) -> None:
     """Rows that are not as they were left raise an alert."""
     core = truth.world.core
@@ -754,7 +763,7 @@ async def _must_be_reported(truth: Truth, done: list[Edit]) -> None:
             for signed in SIGNED_TABLES
             if await signed_rows.changed_outside(tx, signed, only_alive=True)
         ]
-    await changed_rows.watch(core)
+    await _until_read(lambda: changed_rows.watch(core))
     # Read as text: the thief may have made a time of another alert what nobody can read.
     with opened(place_of(truth.world)) as database:
         kinds = {row["kind"] for row in database.read("alert") if row["state"] != "resolved"}

@@ -80,6 +80,10 @@ RULES: dict[str, Sequence[Rule]] = {
         ("Your approval is in already", lambda c: c.person.id in c.approved_by),
         _NOT_PENDING,
         ("has expired. Nothing was sent", lambda c: c.state == "late"),
+        (
+            "The person who asked may not request this any more",
+            lambda c: c.kind in FOR_ADMINS and c.asker.role != "admin",
+        ),
     ),
     "open reject": (
         *_OUTSIDE,

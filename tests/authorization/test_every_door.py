@@ -45,6 +45,7 @@ from tests.services.bulk_requests import a_list, ask_bulk, rows_of
 from tests.support import posting
 from tests.support.kinds import QUOTE_NAMES, TEXTS, kind_class
 from tests.support.signed_requests import requested_with
+from tests.support.walks import this_turn
 from tests.support.world import World, a_policy, a_world
 
 # Made once: that takes longer than a hundred cells do.
@@ -371,10 +372,10 @@ def _asked_by(person: Person) -> list[Person]:
 
 
 def _sample(cells: list[tuple[Cell, str, str]], each: int) -> list[tuple[Cell, str, str]]:
-    """One in so many, another one at each door; all of them in `make soak`."""
+    """One in so many, which take turns, another one at each door; all of them in `make soak`."""
     if os.environ.get("SOAK") == "1":
         return cells
-    start = zlib.crc32(cells[0][1].encode()) % each
+    start = (zlib.crc32(cells[0][1].encode()) + this_turn()) % each
     return cells[start::each]
 
 
@@ -388,7 +389,7 @@ async def test_every_person_at_every_state_of_everybodys_request(workspace: Work
         for asker in askers:
             states = WAYS if person.is_full else ("pending", "unresolved", "succeeded")
             cells += [(Cell(person, asker, state), name, APPROVALS) for state in states]
-    await _all(workspace, _sample(cells, 13))
+    await _all(workspace, _sample(cells, 26))
 
 
 #: One for each answer that a rule about people gives.
@@ -403,7 +404,7 @@ FEW = [
 async def test_the_rules_are_the_same_for_every_kind(workspace: Workspace, kind: str) -> None:
     people = (*FEW, APPROVER)
     cells = [(Cell(one, ALICE, kind=kind), name, APPROVALS) for one in people for name in DOORS]
-    await _all(workspace, _sample(cells, 5))
+    await _all(workspace, _sample(cells, 10))
 
 
 @pytest.mark.by_turns(2)
@@ -468,7 +469,7 @@ async def test_what_was_done_at_once_is_confirmed_by_a_second_person_alone(works
         for asker in _asked_by(one)
         for state in ("approved", "executing", "succeeded", "failed", "unresolved")
     ]
-    await _all(workspace, _sample(cells, 7))
+    await _all(workspace, _sample(cells, 14))
 
 
 ASKING: dict[str, Callable[[Workspace, str, str], Awaitable[None]]] = {

@@ -8,7 +8,7 @@ import pytest
 from tests.crash.outside import outside
 from tests.crash.programme import Figures, kill_at_random, sampled
 
-KILLS = 30 if os.environ.get("SOAK") == "1" else 6
+KILLS = 30 if os.environ.get("SOAK") == "1" else 4
 
 
 @pytest.mark.sampled

@@ -66,6 +66,8 @@ BUDGETS_S = {
     "/sandbox_distribution/": 30,
 }
 
+HERE = Path(__file__).parent
+
 #: Which of the tests that take turns run; None: all of them.
 TURN = pytest.StashKey[int | None]()
 
@@ -261,9 +263,19 @@ def pytest_report_header(config: pytest.Config) -> str:
     return "" if turn is None else f"tests that take turns: WALK_TURN={turn}"
 
 
-def pytest_sessionstart() -> None:
-    """What is imported and collected stays until the end: to look through it for garbage is a tenth of all the time."""
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """What is imported and collected stays until the end: to look through it for garbage is a tenth of all the time.
+
+    On a fresh checkout pytest rewrites each file of tests. The processes of a run begin at different folders, so that
+    each rewrites its part, and finds the rest done by the others.
+    """
     gc.disable()
+    config = session.config
+    given: dict[str, Any] | None = getattr(config, "workerinput", None)
+    if given is not None and config.args == config.getini("testpaths"):
+        parts = sorted(str(part) for part in HERE.iterdir() if part.is_dir() or part.match("test_*.py"))
+        first = int(given["workerid"].removeprefix("gw")) * len(parts) // given["workercount"]
+        config.args[:] = [*parts[first:], *parts[:first]]
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -297,7 +309,7 @@ def _places(files: Sequence[Path]) -> dict[Path, tuple[float, str]]:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """The longest folders first, the shortest last, and between them what waits, in each in random order; soak only
     where asked for, of a walk no more than its sample, and what takes turns in its turn."""
-    places = _places([*dict.fromkeys(item.path for item in items)])
+    places = _places(sorted({item.path for item in items}))
     items.sort(key=lambda item: places[item.path])
     if os.environ.get("SOAK") == "1":
         return

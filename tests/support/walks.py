@@ -123,11 +123,13 @@ def sample(cells: Sequence[Cell], *names: str, together: int = 1, most: int | No
     wanted = [_met_in(cell, names or tuple(cell), together) for cell in cells]
     missing, times, chosen = set[Met]().union(*wanted), Counter[tuple[str, str]](), set[int]()
 
-    def worth(at: int) -> tuple[int, int, int]:
-        return len(wanted[at] & missing), -sum(times[value] for value in cells[at].items()), -at
+    def worth(at: int) -> tuple[int, int]:
+        return -sum(times[value] for value in cells[at].items()), -at
 
     while missing:
-        best = max(range(len(cells)), key=worth)
+        new = [len(met & missing) for met in wanted]
+        most_new = max(new)
+        best = max((at for at, count in enumerate(new) if count == most_new), key=worth)
         chosen.add(best)
         missing.difference_update(wanted[best])
         times.update(cells[best].items())

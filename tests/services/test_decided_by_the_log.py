@@ -19,7 +19,7 @@ from tests.support.world import ALICE, BOB, CAROL, World, a_world
 from tests.thief.edits import insert, opened
 from tests.thief.programme import place_of
 
-pytestmark = pytest.mark.by_turns(6)
+pytestmark = pytest.mark.by_turns(20)
 
 GONE = "gone"
 Deed = Callable[[World, Request], Awaitable[object]]

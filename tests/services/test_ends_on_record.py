@@ -29,7 +29,7 @@ from tests.support.world import BOB, CAROL, World, a_policy, a_world
 from tests.thief.edits import FAR, opened
 from tests.thief.programme import place_of
 
-pytestmark = pytest.mark.by_turns(4)
+pytestmark = pytest.mark.by_turns(8)
 
 WAITS = timedelta(minutes=10)
 

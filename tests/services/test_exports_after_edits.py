@@ -26,7 +26,7 @@ from tests.support.world import BOB, CAROL, World, a_world
 from tests.thief.edits import Database, insert, opened
 from tests.thief.programme import place_of
 
-pytestmark = [pytest.mark.walk(together=2), pytest.mark.by_turns(4)]
+pytestmark = [pytest.mark.walk(together=2), pytest.mark.by_turns(12)]
 
 Way = Callable[[World, Request], Awaitable[object]]
 

@@ -237,6 +237,7 @@ CELLS = [
 
 
 @pytest.mark.walk(most=24)
+@pytest.mark.by_turns(3)
 @pytest.mark.parametrize(
     ("subject", "hiding", "when"), CELLS, ids=[f"{one}, {hidden}, {when}" for one, hidden, when in CELLS]
 )

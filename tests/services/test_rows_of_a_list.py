@@ -140,7 +140,7 @@ _EDITS = {
 }
 
 
-@pytest.mark.by_turns(2)
+@pytest.mark.by_turns(6)
 @pytest.mark.parametrize("for_good", [False, True])
 @pytest.mark.parametrize("stage", ["pending", "approved"])
 @pytest.mark.parametrize("edit", _EDITS)

@@ -21,7 +21,7 @@ from tests.support.world import ALICE, CAROL, World, a_world
 from tests.thief.edits import insert, opened
 from tests.thief.programme import place_of
 
-pytestmark = pytest.mark.by_turns(6)
+pytestmark = pytest.mark.by_turns(20)
 
 GONE = "gone"
 DEEDS = ("an approver stops it", "its requester stops it", "its requester stops what is under way")

@@ -91,7 +91,7 @@ async def _added(world: World, after: int) -> list[str]:
 
 
 @pytest.mark.walk("put", "lost")
-@pytest.mark.by_turns(2)
+@pytest.mark.by_turns(5)
 @pytest.mark.parametrize("had_not", ADDS)
 @pytest.mark.parametrize("lost", LOST, ids=["+".join(map(str, some)) for some in LOST])
 @pytest.mark.parametrize("put", ["as a volume", "as a volume, and the first start ended early", "by restore"])
@@ -115,6 +115,7 @@ async def test_it_starts_in_safe_mode_whichever_entries_were_lost(
         assert len(await rows.all(tx)) == 1
 
 
+@pytest.mark.by_turns(3)
 @pytest.mark.parametrize("had_not", ADDS)
 async def test_an_upgrade_is_no_older_copy_and_its_entries_are_held_against_their_anchors(
     world: World, databases: Databases, tmp_path: Path, had_not: str

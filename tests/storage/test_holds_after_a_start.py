@@ -36,7 +36,7 @@ from tests.storage.test_restores_at_odd_times import in_force, open_alerts, read
 from tests.support.databases import SqliteFiles
 from tests.support.world import ALICE, BOB, World, a_world
 
-pytestmark = pytest.mark.by_turns(6)
+pytestmark = pytest.mark.by_turns(12)
 
 AT = datetime(2026, 3, 2, 8, tzinfo=UTC)
 #: Of the ledger: the fault of the simulator, and whether anybody can wait for its end.

@@ -31,7 +31,7 @@ from tests.support.world import World, a_world
 from tests.thief.edits import opened
 from tests.thief.programme import place_of
 
-pytestmark = [pytest.mark.walk(turns="databases"), pytest.mark.by_turns(5)]
+pytestmark = [pytest.mark.walk(turns="databases"), pytest.mark.by_turns(15)]
 
 LONG_AGO, FAR = "2026-03-02T08:00:00.000000Z", "2099-01-01T00:00:00.000000Z"
 _FIRST = 10**9, LONG_AGO, 10**9, LONG_AGO, LONG_AGO, 0, None

@@ -37,7 +37,7 @@ from tests.support.databases import Databases
 from tests.support.world import ALICE, BOB, CAROL, World, a_policy, a_world
 
 #: Long stories, which are the same on either database.
-pytestmark = [pytest.mark.walk(turns="databases"), pytest.mark.by_turns(5)]
+pytestmark = [pytest.mark.walk(turns="databases"), pytest.mark.by_turns(10)]
 
 
 @pytest.fixture

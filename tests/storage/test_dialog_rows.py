@@ -57,6 +57,26 @@ async def test_a_later_word_replaces_the_earlier_one_and_an_answered_question_is
         assert await dialogs.asking(tx, PLACE) is None
 
 
+async def test_what_was_said_last_in_a_channel_is_found_from_any_of_its_threads_until_it_is_dropped(
+    store: Store,
+) -> None:
+    here, there = replace(PLACE, thread_ts="2.0"), replace(PLACE, thread_ts="3.0")
+    async with store.begin() as tx:
+        # It was begun first, and gone on with last.
+        await dialogs.put(tx, a_dialog(id="01B", expires_at=NOW + LASTS + timedelta(minutes=1)))
+        await dialogs.put(tx, a_dialog(id="01C", place=here, created_at=NOW + timedelta(seconds=5)))
+        found = await dialogs.latest(tx, there)
+        assert found is not None
+        assert found.id == "01B"
+        assert await dialogs.latest(tx, replace(there, channel_id="D2")) is None
+
+        await dialogs.drop(tx, "01B")
+
+        found = await dialogs.latest(tx, there)
+        assert found is not None
+        assert found.id == "01C"
+
+
 async def test_after_half_an_hour_nothing_is_left_of_it(store: Store, clock: FrozenClock) -> None:
     async with store.begin() as tx:
         await dialogs.put(tx, a_dialog())

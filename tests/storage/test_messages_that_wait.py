@@ -87,7 +87,7 @@ async def test_what_waits_for_a_channel_goes_to_the_other_and_what_was_sent_stay
         assert await _of_each(tx, "channel") == {"sent": "C1", "waits": "C9", "elsewhere": "C2"}
 
 
-async def test_what_is_addressed_anew_is_tried_at_once_and_what_was_due_stays_as_early(store: Store) -> None:
+async def test_what_is_readdressed_is_tried_at_once_and_what_was_due_stays_as_early(store: Store) -> None:
     async with store.begin() as tx:
         later = await _put_off(tx, "later")
         before = await _put_off(tx, "before", until=NOW - timedelta(minutes=3))

@@ -16,7 +16,7 @@ from tests.support.world import ALICE, BOB, CAROL, a_world
 from tests.thief.edits import insert, opened
 from tests.thief.programme import place_of
 
-pytestmark = pytest.mark.by_turns(2)
+pytestmark = pytest.mark.by_turns(8)
 
 ANSWERS: dict[str, dict[str, Any]] = {
     "not answered": {"answered_at": None, "status": None, "code": None, "certainty": None, "finding": None},

@@ -32,7 +32,7 @@ from tests.support.world import BOB, CAROL, World, a_policy, a_world
 from tests.thief.edits import opened
 from tests.thief.programme import place_of
 
-pytestmark = pytest.mark.by_turns(4)
+pytestmark = pytest.mark.by_turns(8)
 
 FOR_DAYS = timedelta(days=4)
 #: What he writes into the row, by column: hours from the present moment, or nothing.

@@ -16,7 +16,7 @@ from tests.support.world import World, a_world
 from tests.thief.edits import opened
 from tests.thief.programme import place_of
 
-pytestmark = pytest.mark.by_turns(4)
+pytestmark = pytest.mark.by_turns(12)
 
 #: What somebody writes into the rows that are done: a column and its value.
 EDITS = [

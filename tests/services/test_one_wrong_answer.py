@@ -18,7 +18,7 @@ from tests.services.looking_doors import BY_OTHERS, BY_WHOM, DOORS, Act, policy
 from tests.support.passkeys import everybody_has_one
 from tests.support.world import ALICE, BOB, World, a_world
 
-pytestmark = pytest.mark.walk
+pytestmark = [pytest.mark.walk, pytest.mark.by_turns(2)]
 
 SOON = "ten seconds"
 #: Of whom Slack did not know for sure is said in these words, and in no other.

@@ -30,7 +30,7 @@ async def _put_off(tx: Tx, dedupe: str, *, until: datetime = LATER, **more: Any)
 
 async def _of_each(tx: Tx, column: str) -> dict[str, Any]:
     rows = await tx.run(select(t.outbox.c.dedupe, t.outbox.c[column]))
-    return {row.dedupe: row[1] for row in rows.all()}
+    return {row.dedupe: row._mapping[column] for row in rows.all()}
 
 
 async def _due(tx: Tx) -> list[str]:

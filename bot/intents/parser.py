@@ -333,11 +333,19 @@ def _as_lookups(readings: Sequence[Reading], context: Context) -> list[Reading]:
 
 
 def _hold_the_same(found: Found, own: Sequence[Entity]) -> bool:
-    """Does a request in plain words hold the values it held as it was written? A bare number may be its amount."""
-    theirs = Counter((one.kind, one.written) for one in found.entities)
+    """Does a request in plain words hold the values it held as it was written, no name surer than there?
+
+    A bare number may be its amount.
+    """
+    theirs = Counter((one.kind, one.written, "weak" in one.traits) for one in found.entities)
     amounts = {one.written: one.kind for one in found.entities if one.kind in ("amount", "rate")}
     mine = Counter(
-        (amounts.get(one.written, one.kind) if is_bare_number(one) else one.kind, one.written) for one in own
+        (
+            amounts.get(one.written, one.kind) if is_bare_number(one) else one.kind,
+            one.written,
+            "weak" in one.traits,
+        )
+        for one in own
     )
     return theirs == mine and not any(_is_doubted(one, own) for one in found.entities)
 

@@ -22,7 +22,7 @@ from bot.intents.requests import introduces, speaks_against
 _N: Final = r"(?:not|never|n['’]?t|cannot|no longer|hardly|nor)"
 #: It is not meant, or is taken back.
 _RETRACTS: Final = re.compile(
-    r"\b(?:never ?mind|nvm|scratch|forget (?:it|that|this|about|what|my|the|i)|ignore|disregard|undo|retract\w*|revok\w+|abort|wait(?! (?:time|list|room|at the|in the|for (?:him|her|the (?:bus|train|flight|taxi|plane))))|hold on|hold off|holding off|hold it|hang on|on hold|changed? (?:(?:my|his|her|their|our|its) )?(?:minds?|idea)|second thoughts?|take (?:it|that|this) back|oops|ups|whoops|typo|slip of|mistyped|correction|i mean(?!t to|while|s)|i meant|meant to (?:say|write|type)|not (?:that|this|the) (?:card|one)|wrong (?:channel|chat|thread|window|person|group|card|one|number|amount)"
+    r"\b(?:never ?mind|nvm|scratch|forget (?:it|that|this|about|what|my|the|i)|ignore|disregard|undo|retract\w*|revok\w+|abort|wait(?! (?:time|list|room|at the|in the|for (?:him|her|the (?:bus|train|flight|taxi|plane))))|hold on|hold off|holding off|hold it|hang on|on hold|changed? (?:(?:my|his|her|their|our|its) )?(?:minds?|idea)|second thoughts?|take (?:it|that|this) back|oops|ups|whoops|typo|slip of|mistyped|correction|sa(?:id|ys) (?:nobody|no[ -]?one)|i mean(?!t to|while|s)|i meant|meant to (?:say|write|type)|not (?:that|this|the) (?:card|one)|wrong (?:channel|chat|thread|window|person|group|card|one|number|amount)"
     r"|jok\w+|(?<!wish i was )(?<!i wish i were )kidding|lol|lmao|haha\w*|rofl|jk|sarcas\w+|not serious|just (?:a )?test\w*|a test|testing|test(?=\W*$)|drill|drills|dream\w*|pretend\w*|imagin\w+|suppos\w+|hypothe\w+|theor\w+|example|instance|e\.g|sample|template|draft\w*|placeholder|training|exercise|practi[cs](?!ally)\w+|rehears\w+|simulat\w+|phish\w*|scam\w*|fraudster|spam|hoax|prank|copied|pasted?|forwarded|fwd?"
     r"|leave (?:it|that|this|them|things|the card|her card|his card)|let (?:it|that|this) (?:be|go|stay|rest)|(?<!could )(?<!would )(?<!to )cancel (?:it|that|this|my|the (?:request|above|last|top|load|freeze))|withdr\w+ (?:it|that|this|my|the request)|skip (?:it|that|this)|drop (?:it|that|this)(?! on| onto| in)|call(?:ed|ing)? (?:it|this|that) off|false alarm|all good now|sorted (?:now|itself|already)|resolved itself|no longer (?:needed|necessary|required|relevant|want)|instead(?! of (?:sms|his|her|the (?:sms|text|old|phone)))|actually,? (?:no|not|leave|don|wait|forget|skip|make|let)|or not|not really)\b"
     r"|(?:^|[.,;:!–-]\s*)(?:no|nope|nah|stop|cancel|don'?t|do not|not|never|halt|jk|nay)\W*(?:$|[,.!])|(?:^|[.,;:!–-]\s*)(?:no|nope|nah)\s+(?:no|don|do not|not|leave|stop|wait|it|that|this|sorry|please|thanks|way|better)\b"
@@ -31,19 +31,20 @@ _RETRACTS: Final = re.compile(
 _UNDECIDED: Final = re.compile(
     rf"\b(?:(?:{_N}|without|pending|await\w*|subject to|lacks?|lacking|needs?|requires?|before|until|till|after|once|upon|wants? to|has to|have to|must|yet to|still)\b[^.;]{{0,40}}\b(?:approv\w*|agree\w*|authori[sz]\w*|sign(?:s|ed|-?off)?|confirm\w*|consent\w*|permission|ok(?:ay)?(?:ed|s)?|decid\w*|decision|clear(?:ed|ance)?|green ?light\w*|go-?ahead|budget)"
     r"|(?:approv\w*|agree\w*|authori[sz]\w*|sign-?off|confirm\w*|consent|permission|decision|clearance|go-?ahead|green light)\b[^.;]{0,30}\b(?:pending|await\w*|follow\w*|missing|outstanding|to come|not|n['’]t|required|needed|tomorrow|later|soon|withdrawn|refused|denied|revoked)"
-    r"|await\w*|pending|undecided|unclear|unsure|uncertain|not sure(?! (?:where|how|when|why|what))|not certain|not convinced|not happy|unhappy|doubt\w*|disagree\w*|object(?:s|ed|ion|ions|ing)\b(?! code)|oppos\w+|veto\w*|against(?! (?:the |our |an? )?(?:invoice|po|bill|quote|§x|claim|receipt|reimbursement))|refus\w+ to (?:approv|sign|agree|allow|authori|confirm|ok|do (?:it|this|that)|be )\w*|forbid\w*|forbade|prohibit\w*|allowed|permitted|supposed|entitled|deciding|debating|discuss(?:ing|ed|ion)? (?:it|this|that|whether|with)|consider\w*|weigh\w* (?:it|up)|thinking (?:about|of|over)|contemplat\w*|wonder\w*|evaluat\w*|under review|in review|on the fence|i (?:think|guess|believe|suppose|reckon|feel|fear|assume|hope) (?:we|it|that|this|you|i should|so|not)"
+    r"|await\w*|pending|undecided|unclear|unsure|uncertain|not sure(?! (?:where|how|when|why|what))|not certain|not convinced|not happy|unhappy|doubt\w*|disagree\w*|object(?:s|ed|ion|ions|ing)\b(?! code)|oppos\w+|veto\w*|against(?! §c)(?! (?:her|his|their|the|this|that) card\b)(?! (?:the |our |an? )?(?:invoice|po|bill|quote|§x|claim|receipt|reimbursement))|refus\w+ to (?:approv|sign|agree|allow|authori|confirm|ok|do (?:it|this|that)|be )\w*|forbid\w*|forbade|prohibit\w*|allowed|permitted|supposed|entitled|deciding|debating|discuss(?:ing|ed|ion)? (?:it|this|that|whether|with)|consider\w*|weigh\w* (?:it|up)|thinking (?:about|of|over)|contemplat\w*|wonder\w*|evaluat\w*|under review|in review|on the fence|i (?:think|guess|believe|suppose|reckon|feel|fear|assume|hope) (?:we|it|that|this|you|i should|so|not)"
     r"|check(?:ing)? (?:it |this |that )?(?:first )?(?:with|whether|if)|verify(?:ing)? (?:first|with|whether|if)|confirm(?:ing)? (?:first|with|whether|if)|let me (?:check|ask|confirm|verify|think|know (?:if|whether|what you think|first))|ask(?:ing)? (?:him|her|them|bob|carol|dave|finance|the boss|the manager|my boss|my manager)? ?(?:first|before)|run (?:it|this) (?:by|past)|clear (?:it|this) with|tb[acd]|to be (?:confirmed|decided|discussed|announced|agreed|approved)|permitting|thoughts|opinions?|advise|suggest\w*|recommend\w*|propos(?:e|es|ing|al)|maybe|perhaps|possibly|might|may (?:need|want|have to|be)|probably (?:better|best|not|should)|might (?:be better|not|want|need to|have to)|should (?:we|i|you|one)|we should|i should|you should|shouldn['’]?t|shall (?:we|i)|ought|would (?:be (?:better|best|wrong|wise|wiser|smart|stupid|silly|a mistake|foolish|bad)|have|never)|better (?:not|wait|leave|to|if)|rather (?:not|than|wait|leave|we|you|i|have|keep)|(?:['’]d|would|had) rather|mistake(?!n)|(?:is|was|were|are|be) (?:all )?(?:wrong|stupid|silly|nonsense|rubbish|madness)|bad idea|good idea|an idea|whether|either|or else do|alternatively|otherwise(?= (?:do|use|load|freeze|put|leave)))\b"
 )
 #: It hangs on something, or on another hour.
 _HANGS: Final = re.compile(
-    r"\b(?:if|unless|in case|provided|providing|depend\w*|assuming|as long as|so long as|only (?:if|when|once|after)|in the event|as soon as|(?<!for )(?<!at )the moment|the minute|whenever|once(?! (?:a (?:day|week|month|year)|more|again|upon|only|this|in a|per))|until further|from (?:next|tomorrow|monday|then)|starting(?! (?:today|now|§p))|effective(?! (?:today|now|immediately|§p))|w\.?e\.?f|with effect|not (?:now|yet|today|right now|immediately|this (?:week|month|time))|no hurry|later (?:today|on|this|in)|(?:do|process|execute|run|send|make|put|load|need|want) (?:it|this|that) (?:only )?(?:on|at|after|before|from|later|tomorrow|next|then|when|in)|first thing|schedul\w*|every (?:week|month|day|monday|friday|year|time)|each (?:week|month|day|time)|(?:weekly|monthly|daily) (?:from|basis)|recurring|standing order|regularly|(?:do|load|send|put|need|add|give)\b[^.]{0,20}\b(?:twice|both)|same (?:again|for|to|with)|some ?day|one day|eventually|sometime|in (?:the )?future|next time|last time|used to|no rush(?= (?:until|before|till)))\b"
+    r"\b(?:if|unless|in case|provided|providing|depend\w*|assuming|as long as|so long as|only (?:if|when|once|after)|in the event|as soon as|(?<!for )(?<!at )the moment|the minute|whenever|(?<!\bfor )(?<!\bat )once(?! (?:a (?:day|week|month|year)|more|again|upon|only|this|in a|per|(?:and )?for all))|until further|from (?:next|tomorrow|monday|then)|starting(?! (?:today|now|§p))|effective(?! (?:today|now|immediately|§p))|w\.?e\.?f|with effect|not (?:now|yet|today|right now|immediately|this (?:week|month|time))|no hurry|later (?:today|on|this|in)|(?:do|process|execute|run|send|make|put|load|need|want) (?:it|this|that) (?:only )?(?:on(?! (?:her|his|their|the|that|this|my|our|§c))|at|after|before|from|later|tomorrow|next|then|when|in)|first thing|schedul\w*|every (?:week|month|day|monday|friday|year|time)|each (?:week|month|day|time)|(?:weekly|monthly|daily) (?:from|basis)|recurring|standing order|regularly|(?:do|load|send|put|need|add|give)\b[^.]{0,20}\b(?:twice|both)|same (?:again|for|to|with)|some ?day|one day|eventually|sometime|in (?:the )?future|next time|last time|used to|no rush(?= (?:until|before|till)))\b"
     r"|^(?:but |only |just |and |or )*(?:before|after|until|till|til|when|while|then|later|tomorrow|tonight|soon|next|by|at|on|in(?! [a-z]{4,} (?:he|she|they|we|it|§c\d+§) [^.]*\b(?:gets?|has|have|needs?|can|is|are|does|works?|uses?|wants?)\b)|from|not)\b(?! (?:the|his|her|their|our|my|a|an|this|that|he|she|they|we|i|it|§c\d+§) [^.]*\b(?:is|are|was|were|has|have|had|need\w*|want\w*|can\w*|will|would|got|[a-z]{3,}(?:ed|ing|s))\b)[^.]{0,40}$"
 )
 #: Whose words the request is.
 _REPORTED: Final = re.compile(
     r"(?<!i )(?<!we )(?<!i have )(?<!to )\b(?:told|tells?|telling|ask(?:s|ed|ing)?|order(?:s|ed|ing)?|instruct\w*|command\w*|direct(?:s|ed)|advis\w+|urg(?:es?|ed|ing)|forc\w+|pressur\w*|demand\w*|insist\w*|beg(?:s|ged|ging)?|want(?:s|ed|ing)?|request(?:s|ed|ing)|expect\w*|need(?:s|ed)|wish(?:es|ed)?|prefer\w*|got|had|made) (?:(?:me|us|you|him|her|them|finance|accounts|everyone|everybody|someone|somebody|the (?:bot|team|clerk))\b(?! (?:since|again|every|all|a|an|the|some|two|three|four|for|about|where|how|why|what|if|that|his|her|their|§|more|extra|cash|money|on|in|at|from|back|into|out|off)\b))"
     r"|(?<!i )(?<!we )(?<!you )(?:told|tells?|telling|asks?|asked|asking|ordered|orders|instructed|advised|urged|demands?|demanded|insists?|insisted|begs?|begged|wants?|wanted|requested|requests|said|says) (?:for it|to (?:do|put|add|load|freeze|close|block|unfreeze|raise|lower|set|take|pull|send|give|change|top|cancel|order|stop|unblock|lock|unlock)\b|(?:it|this|that|so|as much|exactly)(?=\W*$|[,.;:])|(?:the following|as follows|following))"
-    r"|\b(?:wrote|writes|written|writing|typed|types|typing|texted|texts|posted|scribbl\w+|quot(?:e|ed|es|ing)\b(?! (?:of|for|from|was|is|came|at))|verbatim|word for word|following|as follows|one thing\W*$|wording|reads?(?= (?:this|it|that|as|:|the following)|\W*$)|(?:his|her|their|its|bob's|carol's|dave's) (?:words?|wording|message|request|order|note|text|orders|instructions?)|(?:message|note|text|e?mail|letter|ticket|chat|post|comment|voicemail|sms) (?:was|is|reads|says|said|goes|went|had|asks)|(?:orders?|instructions?|manual|policy|rules?|procedure|slide|guide|script) (?:was|is|were|are|says?|said|reads?)\b(?! (?:that|only|no))|(?:according to|as per|per) (?:bob|carol|dave|him|her|them|the (?:message|mail|note|caller|manual|slide))|shout\w*|yell\w*|scream\w*|mutter\w*|whisper\w*|keeps? (?:saying|asking|repeating|writing|telling|texting)|kept (?:saying|asking|repeating|writing)|repeat(?:s|ed|ing)?|on behalf of|somebody else's|this is what|that is what|that's what|that'?s how|i (?:heard|overheard|saw|read) (?:him|her|them|someone|that|it)|rumou?r\w*|allegedly|supposedly|apparently he|(?<!above )(?<!captioned )(?<!the )subject\W*$|re\W*$|title|caption|headline|heading|memo|minutes of|todo|to-?do|note to self|reminder(?: to|:)|remind(?:s|ed)? (?:me|us)|fyi|for (?:your|my|our) (?:information|info|records?)|just (?:for )?info(?:rmation)?|for the record|btw|by the way|translat\w+|in (?:polish|german|french|spanish|dutch)|how (?:do|would|does|should|can|could|to))\b"
+    r"|\b(?:asks?|asked|asking|begs?|begged) (?:me|us) for (?:it|this|that|them)\b|^\W*(?:said|says|wrote|demanded|ordered) (?!(?:he|she|they|it|that|there|to|so)\b)[a-z§]"
+    r"|\b(?:wrote|writes|written|writing|typed|types|typing|texted|texts|posted|scribbl\w+|(?<!\bthe )(?<!\ba )(?<!\bhis )(?<!\bher )(?<!\btheir )(?<!\bour )quot(?:e|ed|es|ing)\b(?! (?:of|for|from|was|is|came|at))|verbatim|word for word|following|as follows|one thing\W*$|wording|reads?(?= (?:this|it|that|as|:|the following)|\W*$)|(?:his|her|their|its|bob's|carol's|dave's) (?:words?|wording|message|request|order|note|text|orders|instructions?)|(?:message|note|text|e?mail|letter|ticket|chat|post|comment|voicemail|sms) (?:was|is|reads|says|said|goes|went|had|asks)|(?:orders?|instructions?|manual|policy|rules?|procedure|slide|guide|script) (?:was|is|were|are|says?|said|reads?)\b(?! (?:that|only|no))|(?:according to|as per|per) (?:bob|carol|dave|him|her|them|the (?:message|mail|note|caller|manual|slide))|shout\w*|yell\w*|scream\w*|mutter\w*|whisper\w*|keeps? (?:saying|asking|repeating|writing|telling|texting)|kept (?:saying|asking|repeating|writing)|repeat(?:s|ed|ing)?|on behalf of|somebody else's|this is what|that is what|that's what|that'?s how|i (?:heard|overheard|saw|read) (?:him|her|them|someone|that|it)|rumou?r\w*|allegedly|supposedly|apparently he|(?<!above )(?<!captioned )(?<!the )subject\W*$|re\W*$|title|caption|headline|heading|memo|minutes of|todo|to-?do|note to self|reminder(?: to|:)|remind(?:s|ed)? (?:me|us)|fyi|for (?:your|my|our) (?:information|info|records?)|just (?:for )?info(?:rmation)?|for the record|btw|by the way|translat(?:e|ed|es|ing)|translation(?=\W*$| of (?:his|her|the|their) (?:message|mail|request))|in (?:polish|german|french|spanish|dutch)|how (?:do|would|does|should|can|could|to))\b"
     r"|\b(?:asked|told|wanted|instructed|requested|ordered|begged|reminded|meant|going|about|had|have|has|used|decided|planned|tried)(?: (?:you|him|her|them|us|me|finance|everyone))? to\W*$"
     r"|\b(?:said|says|say|saying|goes|went like|told (?:me|us)|asked|announced|declared|(?<!her )(?<!his )(?<!the )(?<!a )(?<!expense )claims?|claimed|thinks?|thought|believes?|reckons?|replied|answered)\W*$"
     r"|\b(?:said|says|say|saying|announced|declared|claims?|claimed|replied|answered)\s+(?:(?:no|not|stop|wait|don|leave|never|go|please|pls|yes|ok|okay|sure|freeze|block|load|close|put|take)\b)"
@@ -83,9 +84,9 @@ _SUBJECT: Final = re.compile(
 )
 #: A "not" that says it again: `no need to block it`, `not to close it, only freeze`, `no replacement is required`.
 _NOT_ELSE: Final = {
-    "freeze_card": r"(?:until|till|til|while) (?:i|we|he|she|they|it|this|that|(?:his|her|their|the) [a-z]+|§c\d+§)(?:['’](?:s|re|ve|ll))?(?: (?:can|could|have|has|keep|are|is|still|first|will))* (?:find|finds|found|locate|know|knows|look|looks|looking|search|searching|sort|sorts|hear|hears|see|sees|turns? up|shows? up|comes? back|back|away|on (?:leave|holidays?|vacation)|investigat\w+|talk|speak)(?: (?:it|him|her|them|out|what|up))*|just a freeze|before (?:i|we) (?:continue|talk|speak|call|go on|look|know|decide|do anything)\b[^.;§]*|for (?:the )?time being|(?:the card |it |her card |his card |this )?(?:should|must|shall|may|need|does|do)(?: not|n['’]t) (?:need )?(?:to )?be (?:closed|cancell?ed|terminated|deleted)(?: for good| permanently| yet)?(?:,? (?:but )?(?:only|just) (?:be )?(?:frozen|freeze|blocked|on hold|paused))?|(?:only|just) (?:be )?(?:frozen|blocked|on hold|paused)|(?:just|only) freeze(?: it)?|(?:dont|don'?t|do not|not) (?:to )?close(?: it)?|not (?:to )?(?:close|cancel|terminate|delete) (?:it|the card|her card|his card)?(?:, only freeze)?|(?:do not|don'?t|no need to) (?:close|cancel|terminate) (?:it|the card)?|(?:should|must|may) not (?:remain|stay|be(?: left)?) (?:open|operative|active|usable|live|in use)|not close",
-    "close_card": r"(?:we |i |they )?(?:do|does)(?: not|n['’]t) (?:need|require|use|want) (?:§c\d+§|it|(?:this|the|that|her|his) card)(?: any ?more| any longer| now| at all)*|not (?:only |just |to )?(?:an? )?(?:be )?(?:fr[eo]ez\w*|frozen|block\w*|paus\w*)(?: it)?,? (?:but |just |only |really )*(?:to )?(?:clos\w+)(?: it)?|(?:just|actually|really) close(?: it)?|no (?:replacement|new card|reissue)(?: card)?(?: (?:is|will be))?(?: (?:required|needed|necessary|wanted))?|(?:do not|don'?t|no need to) (?:replace|reissue|re-?order|renew) (?:it|the card)?|not (?:just )?(?:a )?freez\w*|freez\w* (?:is|will) not (?:sufficient|enough|do)|(?:is |are )?(?:no longer|not) (?:needed|required|in use|used|using)(?: any ?more| by anyone)?|not (?:coming|come|returning|going to return|going to come) back|no longer with us",
-    "unload_card": r"(?:i|we) need (?:it|them) (?:for|elsewhere|back|on|to (?:pay|book|buy))\b[^.;§]*|(?:i|we)['’]?d rather (?:it|they) (?:not |did not |didn['’]?t )[^.;§]*|(?:by|in) (?:typing |my |our |a |pure )*(?:mistake|error|oversight)|(?:mistake|error)|(?:is |are |was )?(?:no longer|not) (?:needed|required|used|using|going to (?:use|need)|in use|necessary)(?: any ?more| at all| there)?|doesn'?t need (?:it|that much|so much|the money)(?: any ?more)?",
+    "freeze_card": r"phishing (?:mail|e-?mail|message|site|page|link|attack|call|sms|text)s?|(?:until|till|til|while) (?:i|we|he|she|they|it|this|that|(?:his|her|their|the) [a-z]+|plastic|card|everything|§c\d+§)(?:['’](?:s|re|ve|ll))?(?: (?:can|could|have|has|keep|are|is|still|first|will))* (?:find|finds|found|locate|know|knows|look|looks|looking|search|searching|sort|sorts|hear|hears|see|sees|turns? up|shows? up|comes? back|back|clear(?:ed)?|sorted|resolved|solved|recovered|returned|away|on (?:leave|holidays?|vacation)|investigat\w+|talk|speak)(?: (?:it|him|her|them|out|what|up))*|just a freeze|before (?:i|we) (?:continue|talk|speak|call|go on|look|know|decide|do anything)\b[^.;§]*|for (?:the )?time being|(?:the card |it |her card |his card |this )?(?:should|must|shall|may|need|does|do)(?: not|n['’]t) (?:need )?(?:to )?be (?:closed|cancell?ed|terminated|deleted)(?: for good| permanently| yet)?(?:,? (?:but )?(?:only|just) (?:be )?(?:frozen|freeze|blocked|on hold|paused))?|(?:only|just) (?:be )?(?:frozen|blocked|on hold|paused)|(?:just|only) freeze(?: it)?|(?:dont|don'?t|do not|not) (?:to )?close(?: it)?|not (?:to )?(?:close|cancel|terminate|delete) (?:it|the card|her card|his card)?(?:, only freeze)?|(?:do not|don'?t|no need to) (?:close|cancel|terminate) (?:it|the card)?|(?:should|must|may) not (?:remain|stay|be(?: left)?) (?:open|operative|active|usable|live|in use)|not close",
+    "close_card": r"(?:we |i |they )?(?:do|does)(?: not|n['’]t) (?:need|require|use|want) (?:§c\d+§|it|(?:this|the|that|her|his) card)(?: any ?more| any longer| now| at all)*|not (?:only |just |to )?(?:an? )?(?:be )?(?:fr[eo]ez\w*|frozen|block\w*|paus\w*)(?: it)?,? (?:but |just |only |really )*(?:to )?(?:clos\w+)(?: it)?|(?:just|actually|really) close(?: it)?|no (?:replacement|new card|reissue)(?: card)?(?: (?:is|will be))?(?: (?:required|needed|necessary|wanted))?|(?:do not|don'?t|no need to) (?:replace|reissue|re-?order|renew) (?:it|the card)?|not (?:just |only |merely )?(?:frozen|blocked|paused|on hold),? (?:but )?(?:gone|closed|dead|finished|ended|closure)|not (?:just )?(?:a )?freez\w*|freez\w* (?:is|will) not (?:sufficient|enough|do)|(?:is |are )?(?:no longer|not) (?:needed|required|in use|used|using)(?: any ?more| by anyone)?|not (?:coming|come|returning|going to return|going to come) back|no longer with us",
+    "unload_card": r"(?:instead of §a\d+§ )?(?:(?:i|we) )?(?:(?:have|had|just|accidentally|wrongly) )*(?:loaded|put|sent|typed|entered|gave|booked|topped up)(?: (?:her|him|it|§c\d+§))? §a\d+§(?: usd)?(?: (?:on|onto|to|for) §c\d+§)?(?: (?:instead of|rather than|not|for) §a\d+§)?(?: (?:on|onto|to|for) §c\d+§)?|(?:no longer|not|doesn'?t|does not|don'?t|do not|didn'?t|did not) (?:need|use|spend|want)s? (?:the |that |those |her |his )?§a\d+§(?: any ?more| any longer| in the end| after all)?|(?:i|we) need (?:it|them) (?:for|elsewhere|back|on|to (?:pay|book|buy))\b[^.;§]*|(?:i|we)['’]?d rather (?:it|they) (?:not |did not |didn['’]?t )[^.;§]*|(?:by|in) (?:typing |my |our |a |pure )*(?:mistake|error|oversight)|(?:mistake|error)|(?:is |are |was )?(?:no longer|not) (?:needed|required|used|using|going to (?:use|need)|in use|necessary)(?: any ?more| at all| there)?|doesn'?t need (?:it|that much|so much|the money)(?: any ?more)?",
     "change_phone": r"instead(?=\W*$)|(?:the |his |her |this |that )*(?:number|phone|digit|it)(?: on file| there| we have)? (?:is|was) wrong(?: by (?:one|a|two|a couple of) digits?)?|wrong (?:number|digit)s?|no need to (?:block|freeze|replace|reissue|lock|close)(?: it| the card| anything)?|(?:do not|don'?t) (?:block|freeze|lock|close)(?: it| the card)?|not (?:the )?old (?:one|number)",
     "set_markup": r"(?:we|i) (?:do not|don'?t|dont) (?:want|need|wish|like) to (?:earn|make|profit|charge|gain|lose|pay)\b[^.;]*|(?:by|in) (?:mistake|error|oversight)",
     "submit_funding": r"whether (?:it|this|that) (?:worked|went through|arrived|came)",
@@ -93,7 +94,7 @@ _NOT_ELSE: Final = {
     "reveal_card": r"(?:i|we) (?:want|need|have|would like|must|wish) (?:to )?(?:book|buy|pay|register|reserve|renew|subscribe)\b[^.;§]*|(?:cvv|pin|cvc|expiry)(?: code)? (?:is )?not (?:required|needed|necessary)(?: as such)?|(?:don'?t|do not|no) need (?:the )?(?:cvv|pin|cvc|expiry)(?: code)?|not (?:the |needing |asking for )?(?:the )?(?:cvv|pin|cvc|expiry)",
     "set_limits": r"other limits? (?:may|can|should|to|will|shall)? ?(?:remain|stay|be)?[^.]*|(?:no|not any) other changes?",
     "topup_card": r"not (?:enough|sufficient|covered|cover)|no (?:money|funds|cash|balance) (?:left|on it)",
-    "unfreeze_card": r"(?:the |our |his |her )*(?:suspicion|suspect\w*|fraud|alert|concerns?|worr(?:y|ies)|claim|report|charges?)\b[^.;]{0,40}\b(?:not|n['’]t|never) (?:been |be |yet )?(?:confirmed|true|real|substantiated|founded|justified|proven|fraud)|(?:froze|frozen|blocked|locked|freeze|block)(?: it| her| him)?(?: was| is)?(?: only)? (?:by|in) (?:my |a |pure )*(?:mistake|error|accident|oversight)|(?:the )?(?:freeze|block|hold)[^.]{0,40}\b(?:was|is|were) (?:done|put|placed|made|only|applied|set)|(?:no longer|not) (?:needs? to be |to be )?(?:frozen|blocked|locked|suspended)|no (?:reason|need) (?:to keep it|for it to be|to stay) (?:frozen|blocked|locked)",
+    "unfreeze_card": r"(?:(?:it|that) (?:was|is) )?(?:just |only )?(?:an? )?false alarm|(?:the |our |his |her )*(?:suspicion|suspect\w*|fraud|alert|concerns?|worr(?:y|ies)|claim|report|charges?)\b[^.;]{0,40}\b(?:not|n['’]t|never) (?:been |be |yet )?(?:confirmed|true|real|substantiated|founded|justified|proven|fraud)|(?:froze|frozen|blocked|locked|freeze|block)(?: it| her| him)?(?: was| is)?(?: only)? (?:by|in) (?:my |a |pure )*(?:mistake|error|accident|oversight)|(?:the )?(?:freeze|block|hold)[^.]{0,40}\b(?:was|is|were) (?:done|put|placed|made|only|applied|set)|(?:no longer|not) (?:needs? to be |to be )?(?:frozen|blocked|locked|suspended)|no (?:reason|need) (?:to keep it|for it to be|to stay) (?:frozen|blocked|locked)",
 }
 _NOT_ELSE_OF: Final = {
     intent: re.compile(rf"\b(?:(?:please |kindly |pls )?(?:note )?(?:{pattern}))(?![\w'’])")
@@ -101,11 +102,11 @@ _NOT_ELSE_OF: Final = {
 }
 #: What may stand in a "not" without a subject: nothing is hurried, nothing was found.
 _HARMLESS_NOT: Final = re.compile(
-    r"\b(?:no (?:rush|hurry|worries|problem|drama|fuss|joke|idea|clue|luck|answer|reply|trace|sign of|cash|money|fuel|signal|receipts?|news|choice|other way|wonder|kidding|doubt|thanks to|more than|longer (?:here|employed|working|with)|issue(?: from)?|surprise|show|good)|not (?:urgent|to worry|her fault|his fault|my fault|only|just|a problem|a big deal|the end of the world|ideal|great|fun|cheap|kidding|long|far|coming back|back|here|there|working|in|even|all|everyone|many|much|once|used|touched|submitted|received|traceable|reachable|visible|accept\w*|proper)|nothing (?:serious|urgent|major|dramatic|bad|left|on it|works?|happen\w*|came|arrived)|without (?:a|an|any|her|his|it|their|the|money|cash|internet|wifi|signal|fuel|petrol|power|water|delay|warning|telling|asking)\b(?! (?:second|approv\w*|sign\w*|ok\b))|why not|can'?t (?:wait|believe)|whether or not)\b|^(?:please )?(?:do not|don['’]?t) (?:even )?ask(?: me)?(?: how| why| what)?(?=\W*$)|^(?:can'?t|cannot|couldn'?t|won'?t|didn'?t|doesn'?t|hasn'?t|isn'?t|wasn'?t)\s+(?:be\s+)?(?:found|find|reach\w*|locate|pay|go|answer|arriv\w*|work\w*|come|get|book|check|even|remember|sleep|believe|help)\b"
+    r"\b(?:no (?:fraud|scam|theft|danger|risk|foul play|wrongdoing|harm|suspicion|rush|hurry|worries|problem|drama|fuss|joke|idea|clue|luck|answer|reply|trace|sign of|cash|money|fuel|signal|receipts?|news|choice|other way|wonder|kidding|doubt|thanks to|more than|longer (?:here|employed|working|with)|issue(?: from)?|surprise|show|good)|not (?:urgent|to worry|her fault|his fault|my fault|only|just|a problem|a big deal|the end of the world|ideal|great|fun|cheap|kidding|long|far|coming back|back|here|there|working|in|even|all|everyone|many|much|once|used|touched|submitted|received|traceable|reachable|visible|accept\w*|proper)|nothing (?:serious|urgent|major|dramatic|bad|left|on it|works?|happen\w*|came|arrived)|without (?:a|an|any|her|his|it|their|the|money|cash|internet|wifi|signal|fuel|petrol|power|water|delay|warning|telling|asking)\b(?! (?:second|approv\w*|sign\w*|ok\b))|why not|can'?t (?:wait|believe)|whether or not|(?:do not|don['’]?t|dont) (?:want|wish|like|need) to (?:explain|hear|argue|fight|see|read|repeat|know|wait|think|look|beg|chase|discuss)(?: (?:it|this|that|about it))?)\b|^(?:please )?(?:do not|don['’]?t) (?:even )?ask(?: me)?(?: how| why| what)?(?=\W*$)|^(?:can'?t|cannot|couldn'?t|won'?t|didn'?t|doesn'?t|hasn'?t|isn'?t|wasn'?t)\s+(?:be\s+)?(?:found|find|reach\w*|locate|pay|go|answer|arriv\w*|work\w*|come|get|book|check|even|remember|sleep|believe|help)\b"
 )
 #: How a question is put that has no mark.
 _QUESTION: Final = re.compile(
-    r"^\W*(?:why|what(?! (?:a|an|happened|is more|'s more)\b)|where(?!as)|when (?:is|are|was|will|does|do|did|can)|who (?:is|are|was|will|does|do|did|can|has)|how (?:much|many|come|do|does|did|is|are|was|can|about|long)|which (?:card|one|of)|(?:is|was|would|will|could|can|might) (?:it|this|that|there|he|she|the)|(?:are|were) (?:we|you|they|there)|do (?:we|you|i|they)|does (?:it|he|she|this|that)|did (?:we|you|i|they|he|she|it|that|this|the)|has (?:it|he|she|this|that)|have (?:we|you|i|they)|can (?:i|we|he|she|it)|should|shall|any (?:news|update|idea|thoughts))\b"
+    r"^\W*(?:why|what(?! (?:a|an|happened|is more|'s more)\b)|where(?!as)|when (?:is|are|was|will|does|do|did|can)|who (?:is|are|was|will|does|do|did|can|has)|how (?:much|many|come|do|does|did|is|are|was|can|about|long)|which (?:card|one|of)|(?:is|was|would|will|could|can|might) (?:it|this|that|there|he|she|the)|(?:are|were) (?:we|you|they|there)|do (?:we|you|i|they)|does (?:it|he|she|this|that)|did (?:we|you|i|they|he|she|it|that|this|the)|has (?:it|he|she|this|that)|have (?:we|you|i|they)|can (?:i|we|he|she|it)|should|shall|any (?:news|update|idea|thoughts))\b|,\s*(?:did|does|has|have|had|was|were) (?:that|this|it|anyone|anybody|someone|somebody|the (?:request|order|top[ -]?up|load|freeze|form|change)|that one|this one)\b"
 )
 _SMALL_TALK: Final = re.compile(
     r"^\W*(?:how (?:are|r) (?:you|u|things|we)(?: (?:all|doing|today|this \w+|keeping))*|how(?:'s| is) (?:it going|everything|your (?:day|week|morning)|life|the weather)|what'?s up|can you (?:believe|imagine) (?:it|that)|you (?:there|alive|awake)|all (?:well|good|ok)|ok(?:ay)?|(?:had|have) (?:you )?(?:had )?a (?:good|nice|great) \w+(?: \w+)?|(?:isn'?t|wasn'?t) (?:that|it) (?:lovely|great|typical|something|nice|fun|awful)|who (?:does|even does|would do) that|what a \w+|why (?:is it )?always me|remember me|guess what|right|typical|eh|no|what else is new|who knew)\W*$"
@@ -136,7 +137,7 @@ _ADVISED: Final = re.compile(
 _AMOUNT: Final = re.compile(r"§a\d+§")
 #: What a sum in a story is: paid, spent, left, still to be paid, a line, or what was typed by mistake.
 _ACCOUNTED: Final = re.compile(
-    r"\b(?:paid|pays?|pay|payments?|paying|costs?|cost|costing|price\w*|fares?|fees?|bills?|billed|invoices?|invoiced|charges?|charged|charging|spent|spend|spends|spending|bought|buy|purchases?|purchased|quotes?|quoted|deposit|rent|tolls?|taxi|hotel|ticket|left|remaining|remains|balance|has only|have only|had only|only has|only have|down to|got only|is at|stuck at|sitting on|short|shortfall|declined|bounced|rejected|refused|limit (?:is|was)|more than|less than|over|above|below|under|at least|worth|for one|per (?:person|head|night)|counted|calculated|reckoned|adds up|lose|losing|wants|wanted|asks|total\w*|came to|comes to|of which|owes?|due|refund\w*|credited|earned|saved|lost|stolen|debit\w*|transaction|attempt\w*|trying|tried|laptop|repair\w*|tyres?|tires?|fine|subscription|renewal|salary|budget|loaded|had put|put in|typed|typing)\b"
+    r"\b(?:paid|pays?|pay|payments?|paying|costs?|cost|costing|price\w*|fares?|fees?|bills?|billed|invoices?|invoiced|charges?|charged|charging|spent|spend|spends|spending|bought|buy|purchases?|purchased|quotes?|quoted|deposit|rent|tolls?|taxi|hotel|ticket|left|remaining|remains|balance|only §a\d+§(?: usd)? on|has only|have only|had only|only has|only have|down to|got only|is at|stuck at|sitting on|short|shortfall|declined|bounced|rejected|refused|limit (?:is|was)|more than|less than|over|above|below|under|at least|worth|for one|per (?:person|head|night)|counted|calculated|reckoned|adds up|lose|losing|wants|wanted|asks|total\w*|came to|comes to|of which|owes?|due|refund\w*|credited|earned|saved|lost|stolen|debit\w*|transaction|attempt\w*|trying|tried|laptop|repair\w*|tyres?|tires?|fine|subscription|renewal|salary|budget|loaded|had put|put in|typed|typing)\b"
 )
 #: A sum that is to be on the card, said in a story.
 _TO_BE: Final = re.compile(
@@ -148,7 +149,7 @@ _TIMES: Final = re.compile(
 )
 #: Somebody who does something then: what is to come belongs to the story.
 _STORY: Final = re.compile(
-    r"§c\d+§ (?:still |just |now )?[a-z]{3,}ing\b|^(?:[a-z-]+ ){1,5}(?:starts?|begins?|opens?|kicks off|launches|arrives?|lands?|departs?|leaves?) (?:on |at )?§[lp]\d+§|\bhope (?:you|your|this|it|all)\b|\bthere(?:['’]s| is| are| was| were)\b|\b(?:have|had|enjoy|wish\w*)\b[^.]{0,20}\b(?:nice|good|great|lovely|pleasant|wonderful) \w+|\b(?:he|she|they|we|i|§[cm]\d+§|who|hes|shes|theyre|(?:he|she|they|we|i|it)['’](?:s|re|m|ll)|(?:the|his|her|their|our|my|an?|some|this|that) (?!request|top|load|freeze|block|change|order|limit|amount|card)[a-z'’-]+(?: [a-z'’-]+){0,3}) (?:[a-z'’]+ ){0,2}?(?:is|are|was|were|has|have|had|will|can|am|goes|gets|flies|travels?|leaves?|lands?|arrives?|departs?|drives?|starts?|opens?|closes?|comes?|expires?|renews?|needs?|pays?|takes?|meets?|checks?|join(?:s|ed|ing)|[a-z]{3,}(?:ed|ing))\b|\b(?:is|are|was|were|has|have|had|will be) [a-z]+ing\b|\b(?:flight|train|trip|meeting|wedding|fair|event|audit|delivery|invoice|receipts?|bills?|documents?|paperwork)\b"
+    r"\b(?:double|doubled|duplicate|wrong|mistaken|extra|excess|surplus|old|erroneous|accidental) (?:top[ -]?up|topup|load|charge|payment|booking|entry|transfer|hotel|order)\b|§c\d+§ (?:still |just |now )?[a-z]{3,}ing\b|^(?:[a-z-]+ ){1,5}(?:starts?|begins?|opens?|kicks off|launches|arrives?|lands?|departs?|leaves?) (?:on |at )?§[lp]\d+§|\bhope (?:you|your|this|it|all)\b|§c\d+§ (?:now |finally |just )?(?:back|home|away|off|out|here|gone|stuck|stranded|standing|waiting|abroad|sick|ill|returned|in|at|on (?:her|his|the|a))\b|\bthere(?:['’]s| is| are| was| were)\b|\b(?:have|had|enjoy|wish\w*)\b[^.]{0,20}\b(?:nice|good|great|lovely|pleasant|wonderful) \w+|\b(?:he|she|they|we|i|§[cm]\d+§|who|hes|shes|theyre|(?:he|she|they|we|i|it)['’](?:s|re|m|ll)|(?:the|his|her|their|our|my|an?|some|this|that) (?!request|top|load|freeze|block|change|order|limit|amount|card)[a-z'’-]+(?: [a-z'’-]+){0,3}) (?:[a-z'’]+ ){0,2}?(?:is|are|was|were|has|have|had|will|can|am|goes|gets|flies|travels?|leaves?|lands?|arrives?|departs?|drives?|starts?|opens?|closes?|comes?|expires?|renews?|needs?|pays?|takes?|meets?|checks?|join(?:s|ed|ing)|[a-z]{3,}(?:ed|ing))\b|\b(?:is|are|was|were|has|have|had|will be) [a-z]+ing\b|\b(?:flight|train|trip|meeting|wedding|fair|event|audit|delivery|invoice|receipts?|bills?|documents?|paperwork)\b"
 )
 _SPACES: Final = re.compile(r"\s{2,}")
 #: With these a form opens that holds no card, or names its own.
@@ -209,13 +210,17 @@ _BY_THEIR_WORK: Final = re.compile(
 )
 
 
+#: `…, Bob`, before a "please" that was taken off: it is said to him.
+_ENDS_IN_A_NAME: Final = re.compile(r"[,.]\s+[A-Z][a-z]+\W*$")
+
+
 def _is_a_story(beside: Beside) -> bool:
     """Does it only tell something? Within the sentence of the request it has to be long enough for no "as he barked"."""
     if beside.stands_alone:
         return tells_only(beside.text)
     if beside.asked or beside.colon or len(_TELLS.findall(beside.text)) < _A_STORY:
         return False
-    if _BY_THEIR_WORK.search(beside.text):
+    if _BY_THEIR_WORK.search(beside.text) or _ENDS_IN_A_NAME.search(beside.written):
         return False
     if beside.written.rstrip().endswith(":") or any(
         pattern.search(beside.text) for pattern in (_UNDECIDED, _HANGS, _SKIPS, _ENDS_OPEN)
@@ -337,20 +342,48 @@ _SAYS_NO: Final = re.compile(
 
 #: How the card is that shall be let go.
 _IS_FROZEN: Final = re.compile(
-    r"^(?:(?:hi|hello|hey|so|and|now)\b[\s,]*)*(?:§c\d+§|(?:her|his|their|the|that) card)(?: card)? (?:is|has been|was|got|['’]s)(?: still| now| on| currently)* (?:frozen|blocked|locked|hold|ice|paused|suspended)$"
+    r"^(?:(?:hi|hello|hey|so|and|now)\b[\s,]*)*(?:§c\d+§|(?:her|his|their|the|that) card)(?: card)?(?: (?:is|has been|was|got|['’]s))?(?: still| now| on| currently)* (?:frozen|blocked|locked|hold|ice|paused|suspended)$"
 )
 
 
+#: The holder of the card asked for it, who has no other say in it.
+_THEIR_OWN: Final = re.compile(
+    r"\b(?:s?he|they|§c\d+§) (?:has |have )?(?:asked|begged) for (?:it|this|that) (?:himself|herself|themselves)\b|\b(?:at |on )?(?:her|his|their) own (?:request|idea|wish|choice|suggestion|decision)\b"
+)
+#: What follows stands in a note of somebody's.
+_WHOSE: Final = re.compile(
+    r"§[cm]\d+§(?:['’]s)? (?:[a-z]+ ){0,2}?(?:note|mail|e-?mail|message|text|words?|letter|memo|form|ticket|comment|post|slip|sheet|voicemail|request|entry)s?\b[^:]*:$"
+)
+#: From where somebody called, which is no word of theirs.
+_CALLED_FROM: Final = re.compile(
+    r"\b(?:texted|texts|messaged|rang|phoned|called|e-?mailed|pinged|wrote|whatsapped)(?: (?:me|us))? from (?=(?:the|an?|his|her|outside|inside|[a-z]+)\b)"
+)
+#: In a sentence of its own it takes nothing back.
+_LAUGHS: Final = re.compile(r"\b(?:lol|lmao|rofl|haha\w*)\b")
+
+
+def _without_asides(beside: Beside) -> str:
+    """What it says without who talked to whom before, whose own wish it is, and a laugh in a sentence of its own."""
+    text = beside.text
+    for pattern in (_CALLED_FROM, _TALKED, _ADVISED, _THEIR_OWN):
+        text = pattern.sub(" ", text)
+    if not beside.within and len(_TELLS.findall(text)) > _A_STORY:
+        text = _LAUGHS.sub(" ", text)
+    return text
+
+
 def _speaks_against(beside: Beside, intent: str) -> bool:
-    text = _ADVISED.sub(" ", _TALKED.sub(" ", beside.text))
+    text = _without_asides(beside)
     if (_PROMISES.match(text) and not beside.asked) or (
         intent == "unfreeze_card" and beside.before and _IS_FROZEN.match(text)
     ):
         return False
     if beside.asked and not _SMALL_TALK.match(text):
         return True
-    if beside.colon or (
-        beside.within and beside.before and not (beside.is_why or _leads_on(text) or _is_a_tale(text))
+    if (
+        beside.colon
+        or (beside.before and _WHOSE.search(beside.text))
+        or (beside.within and beside.before and not (beside.is_why or _leads_on(text) or _is_a_tale(text)))
     ):
         return True
     if (
@@ -362,7 +395,9 @@ def _speaks_against(beside: Beside, intent: str) -> bool:
     if _SKIPS.search(text) or (beside.within and not beside.before and _EACH.search(text)):
         return True
     if beside.is_why:
-        return _takes_back_why(text, intent)
+        return _takes_back_why(
+            _NOT_ELSE_OF[intent].sub(" ", text) if intent in _NOT_ELSE_OF else text, intent
+        )
     if _THE_REQUEST_IS.search(text):
         return True
     bare = _OVER.sub(" ", _NOT_ELSE_OF[intent].sub(" ", text) if intent in _NOT_ELSE_OF else text)
@@ -418,10 +453,15 @@ def _leads_on(text: str) -> bool:
         or _STORY.search(text) is not None
         or _OVER.match(text) is not None
         or _REFUSES.match(text) is not None
+        or _NO_HARM.match(text) is not None
         or _HENCE.search(text) is not None
     )
 
 
+#: Nothing is wrong, which is why.
+_NO_HARM: Final = re.compile(
+    r"^(?:so |well |and )?no (?:fraud|scam|theft|danger|risk|foul play|wrongdoing|harm|suspicion)(?: (?:then|here|at all|after all))?(?:,? so)?$"
+)
 #: Whom it is said to, before who did not do what.
 _ADDRESSES: Final = re.compile(
     r"^(?:(?:please|pls|plz|thanks|thank you|thx|ta|cheers|mate|tks|ty|(?:dear|hi|hello|hey) (?:bot|team|all|sir|madam|there|everyone)|hi|hello|good (?:morning|afternoon|evening))[\s,!.]+)+"
@@ -553,7 +593,7 @@ _OF_NO_SUM: Final = frozenset(
 _FEWEST_OF_A_TALE: Final = 2  # words
 _LIKE_A_CARD: Final = re.compile(r"\d{4}")
 _GIVEN: Final = re.compile(
-    r"\b(?:over-?loaded|gave|(?:was|were) (?:only )?meant to (?:get|have|receive|be)|too much|by mistake|in error|wrongly)\b"
+    r"\b(?:over-?loaded|(?:loaded|put|sent|typed|entered|booked)\b[^.;]*\b(?:instead of|rather than)(?= §a)|instead of §a\d+§[^.;]*\b(?:loaded|put|sent|typed|entered|booked)|gave|(?:was|were) (?:only )?meant to (?:get|have|receive|be)|too much|by mistake|in error|wrongly)\b"
 )
 
 

@@ -25,7 +25,7 @@ from bot.intents.recognition import somebody_does
 _SIGN: Final = re.compile(r"§([a-z])\d+§")
 _JOINT: Final = re.compile(
     r"(?:[,;:()\[\]]|\s[-–—]+\s|\n)\s*|\s+(?=(?:because|becoz|bcoz|since|cuz|cos|coz|as (?:he|she|they|we|it|the|his|her|our|my))\b)"
-    r"|\s+(?=so (?:please|pls|can|could|would|we|i|you|that|he|she|they|[a-z]+ §|[a-z]+ (?:it|him|her|the|his|this|that)\b))"
+    r"|\s+(?=so (?:§[ac]|please|pls|can|could|would|we|i|you|that|he|she|they|[a-z]+ §|[a-z]+ (?:it|him|her|the|his|this|that)\b))"
     r"|(?<![,;:])\s+(?=(?:please|pls|kindly|(?:can|could|would|will) (?:you|u|someone))\s+\w)",
     re.IGNORECASE,
 )
@@ -42,10 +42,13 @@ _LIES_ON: Final = re.compile(
     rf"\b(?:lot|everything|all|money|balance|rest|remainder|amount|sum|funds|cash)(?: (?:that|which|what)(?:['’]s| is| are)?)?(?: still| left| over)* on\s+{_CARD}|\b(?:left|remain\w*|still|stays?|staying|is|are|was|sits?|sitting|lying|lies|unused|there|what'?s|whats|have|has)\s+(?:still |left |over )*on\s+{_CARD}"
 )
 _OFF: Final = re.compile(
-    rf"\b(?:off|unload\w*|withdr[ae]w\w*|claw\w*|recall\w*|reclaim\w*|deduct\w*|debit\w*|drain\w*|empt(?:y|ied|ying)|sweep\w*|swept|retriev\w*|recover\w*|yank\w*|skim\w*)\b|\b(?:from|out of|out from)\s+{_CARD}|\b(?:take|pull|get|bring|move|send|transfer|return)\b(?: \S+){{0,4}}? (?:back|out|down|home)\b(?! (?:on|onto|up|to (?!{_FLOAT})))|\breturn\w*\b(?! (?:on|onto))|\bback\W*$"
+    rf"\b(?:off|unload\w*|withdr[ae]w\w*|claw\w*|recall\w*|reclaim\w*|deduct\w*|debit\w*|drain\w*|empt(?:y|ied|ying)|sweep\w*|swept|retriev\w*|recover\w*|yank\w*|skim\w*)\b|\b(?:from|out of|outta|outa|out from)\s+{_CARD}|\b(?:take|pull|get|bring|move|send|transfer|return)\b(?: \S+){{0,4}}? (?:back|out|down|home)\b(?! (?:on|onto|up|to (?!{_FLOAT})))|\breturn\w*\b(?! (?:on|onto))|\bback\W*$"
 )
+#: Verbs that put money on a card behind which the card stands first, and what may stand before the sum then.
+_GIVES: Final = "give|send|get|lend|hand|grant|spot|allow|slide|toss|throw|sling|fling|bung|chuck|slip|feed|float|front|stake|loan|advance|pass|wire|pop|shoot|lob|shove|boost|pad|juice|supply|furnish|provide"
+_SOME: Final = r"(?:(?:another|an?|extra|further|more|additional|the|exactly|just|some) )*"
 _ON: Final = re.compile(
-    rf"\b(?:re|up)?-?load(?:ed|ing)?\b|\btop(?:ped|ping)?[ -]?up\b|\btopup\b|\b(?:refill|recharg|replenish|credit)\w*\b|\bfund(?:ed|ing)?\b|\badd(?:ed)?\b|\b(?:onto|on to|on|to|into|in|for)\s+{_CARD}|\b(?:give|send|get|lend|hand|grant|spot|allow)\s+{_CARD}\s+§a|§c\d+§(?: card)? (?:should (?:get|have|receive)|must (?:get|have|receive)|needs|to get|gets)\b|\bbump\b[^§]*§c\d+§[^§]*\bby\s+§a|\b(?:can|could|may) §a\d+§ (?:please )?(?:go|be put|land)\b|\b(?:put|stick|throw|add|drop|chuck|send)\s+§a\d+§(?:\s*(?:usd|dollars|bucks))? (?:on |in )?there\b"
+    rf"\b(?:re|up)?-?load(?:ed|ing)?\b|\btop(?:ped|ping)?[ -]?up\b|\btopup\b|\b(?:refill|recharg|replenish|credit)\w*\b|\bfund(?:ed|ing)?\b|\badd(?:ed)?\b|\b(?:onto|on to|on|to|into|in|for)\s+{_CARD}|\b(?:{_GIVES})\s+{_CARD}\s+{_SOME}§a|\b(?:hook|sort|set|fix|tide|top|juice|boost|pad|feed|fuel)\s+{_CARD}\s+(?:up |out |over )?(?:w|with|by)\s+{_SOME}§a|§c\d+§(?: card)? (?:up by|is short (?:by|of)|(?:is )?short|plus|is in need of|is needing|could use|could do with|lacks|is lacking) (?:another |an extra )?§a|\b(?:increase|raise|boost|bump|augment|lift|enlarge|top up)\b[^§]*(?:§c\d+§[^§]*)?\b(?:balance|funds|credit)\b[^§]*(?:§c\d+§[^§]*)?\b(?:by|with)\s+§a|\bbalance (?:of|on) §c\d+§ (?:up )?by §a|§c\d+§(?: card)? (?:should (?:get|have|receive)|must (?:get|have|receive)|needs|to get|gets)\b|\bbump\b[^§]*§c\d+§[^§]*\bby\s+§a|\b(?:can|could|may) §a\d+§ (?:please )?(?:go|be put|land)\b|\b(?:put|stick|throw|add|drop|chuck|send)\s+§a\d+§(?:\s*(?:usd|dollars|bucks))? (?:on |in )?there\b"
 )
 _ON_VERBS: Final = (
     r"\b(?:re|un)?-?load(?:ed|ing)?\b|\btop(?:ped|ping)?[ -]?up\b|\btopup\b|\b(?:refill|recharge)\b|\bback\b"
@@ -68,20 +71,20 @@ _SINGLE: Final = re.compile(
     r"(?P<a>§a\d+§)(?:\s*(?:usd|dollars|bucks))?\s*(?:(?:for|per|an?|each|every|in|on|by|at|any) )*(?:one |single )?(?:a )?(?:purchase|payment|transaction|swipe|go|pop)\b(?: per payment)?|\b(?:per|each|every|single|one|any)[ -](?:single )?(?:purchase|payment|transaction|swipe|go)(?: limit| cap| max)?(?: (?:to|at|of|is|be|max))*\s*[:=–-]?\s*(?P<b>§a\d+§)"
 )
 _LIMIT_WORD: Final = re.compile(
-    r"\b(?:limit\w*|caps?|capped|ceiling|max(?:imum)?|spend\w*|allow\w*|pass|exceed|over|more than|above)\b|\b(?:at|to|of) §a|\b(?:make|set|put|keep|hold|held|kept|fix)\b[^§]*§a|\bgo\b[^§]*§a"
+    r"\b(?:limit\w*|caps?|capped|ceiling|max(?:imum)?|spend\w*|allow\w*|pass|exceed|over|more than|above)\b|\b(?:introduce|impose|tighten|restrict|dial|knock)\b[^§]*§a|\b(?:at|to|of) §a|\b(?:make|set|put|keep|hold|held|kept|fix)\b[^§]*§a|\bgo\b[^§]*§a"
 )
 _UN: Final = r"(?:(?:un|de)-?(?:freez\w*|froz\w*|block\w*|lock\w*|suspend\w*|paus\w*|ic(?:e|ed|ing))|thaw\w*|defrost\w*|re-?activat\w*|re-?enabl\w*|re-?open\w*|re-?instat\w*)"
 _HOLD: Final = r"(?:freez(?:e|ing)|block(?:ing|age)?|hold|lock(?:ing)?|suspension|pause)"
 _THAWS: Final = re.compile(
-    rf"\b{_UN}\b|\b(?:remov|lift|tak|releas|undo|end|clear|drop|get rid of)\w*\b(?: (?:off|away|back))?(?: (?:the|this|that|her|his|its|their))? {_HOLD}\b|\b{_HOLD}\b(?: \S+){{0,3}} (?:lift|remov|tak|releas|clear|end)\w*\b"
+    rf"\b{_UN}\b|\b(?:remov|lift|tak|releas|undo|end|clear|drop|get rid of)\w*\b(?: (?:off|away|back))?(?: (?:the|this|that|her|his|its|their))? {_HOLD}\b|\b{_HOLD}\b(?: \S+){{0,3}} (?:lift|remov|tak|releas|clear|end)\w*\b|\b{_HOLD} (?:up)?(?:on|of|from|for) {_CARD} (?:can|may|should|must|has to|needs to|could)(?: now| please| also| again)* (?:go|come off|be (?:gone|over|off))\b|\b(?:wake|reviv|resurrect|unpaus|liberat)\w*\b|\b(?:wake|bring|releas|free|let|get|pull|come|out|back|up)\w* (?:from|out of|off) (?:the |its |her |his |that )?(?:freeze|freezer|deep freeze|block|hold|lock|ice)\b"
     r"|\b(?:alive|live|usable|active|working|operational|running|works?|on|open|function\w*|use|spend|pay) again\b|\bback (?:on(?! (?:to |§c|her |his |their |the |our |that |this ))|alive|live|to life|in use|active|in action|in service|online)\b|\bback (?:to )?(?:work|working)\b|\b(?:take|taken|get|bring|have|come|comes)\b[^.]{0,20}? off (?:ice|hold|pause)\b"
 )
 _FREEZES: Final = re.compile(
     r"\b(?:freez(?:e|ing)|frozen|freezed|block(?:ed|ing)?|lock(?:ed|ing)?|suspend(?:ed|ing)?|paus(?:e|ed|ing)|on (?:hold|ice)|out of (?:use|action|service|operation)|immobili[sz]ed?)\b"
-    r"|\bstop\b[^.]*\b(?:from )?(?:working|being used|card)\b|\bstop (?:the |that |this |card )*§c\d+§(?! (?:from (?!working|being)|and|paying|buying))|\b(?:can ?not|can['’]?t|couldn['’]?t|could not|should not|shouldn['’]?t|must not|may not|no longer) be used\b|\bdisable\b"
+    r"|\bice (?:up )?(?=§c|(?:her|his|their|the|that|this) card\b)|\bstop\b[^.]*\b(?:from )?(?:working|being used|card)\b|\bstop (?:the |that |this |card )*§c\d+§(?! (?:from (?!working|being)|and|paying|buying))|\b(?:can ?not|can['’]?t|couldn['’]?t|could not|should not|shouldn['’]?t|must not|may not|no longer) be used\b|\bdisable\b"
 )
 _CLOSES: Final = re.compile(
-    r"\b(?:clos(?:e|ed|ing|ure)|terminat(?:e|ed|ing|ion))\b|\b(?:cancel\w*|shut(?: down)?|deactivat\w*|disactivat\w*|kill\w*|delet\w*|end(?:ed)?|retir\w*|gone|axe|scrap\w*|get rid of|annul\w*|extinguish\w*|eliminat\w*|dismiss\w*|remov\w*|withdr\w*|destroy\w*|block\w*)\b(?=[^.]*\b(?:for good|for ?ever|permanent\w*|definit\w*|for always|altogether|for keeps|once and for all)\b)"
+    r"\b(?:clos(?:e|ed|ing|ure)|terminat(?:e|ed|ing|ion))\b|\b(?:cancel\w*|shut(?: down)?|deactivat\w*|disactivat\w*|kill\w*|delet\w*|end(?:ed)?|retir\w*|gone|axe|scrap\w*|get rid of|annul\w*|extinguish\w*|eliminat\w*|dismiss\w*|remov\w*|withdr\w*|destroy\w*|block\w*|nuke\w*|ditch\w*|bin|binned|junk\w*|torch\w*|dump\w*|wipe\w*|shred\w*|trash\w*|zap\w*|finish\w*|bury|put down|discontinu\w*|decommission\w*|sunset\w*|revok\w*|void\w*|lose)\b(?=[^.]*\b(?:for good|for ?ever|permanent\w*|definit\w*|for always|altogether|for keeps|once (?:and )?for all)\b)"
 )
 _PHONE: Final = re.compile(
     r"\b(?:numbers?|nr|no|phone|mobile|cell\w*|sim|line|handset|telephone|contact|new one|mob)\b|\b(?:updat|chang|switch|swap|mov)\w*(?: over)? (?:to|onto|with|for) §t"
@@ -102,7 +105,7 @@ _NOT_THERE: Final = re.compile(
 )
 _MARKUP: Final = re.compile(r"\bmark-?ups?\b")
 _SUBMITS: Final = re.compile(
-    r"\b(?:submit|submitted|submission|book|booked|register\w*|record\w*|log|logged|enter|entered|file|filed|declare\w*|report|announce|lodged?|credit|put (?:it |this |that )?(?:in|through)|hand in|insert)\b|\bnew (?:deposit|funding)\b"
+    r"\b(?:submit|submitted|submission|book|booked|register\w*|record\w*|log|logged|enter|entered|file|filed|declare\w*|report|announce|lodged?|credit|put (?:it |this |that )?(?:in|through)|(?:take|get) (?:it|this|that) (?:in|on|into)|hand in|insert|to (?:log|book|register|record))\b|\bnew (?:deposit|funding)\b"
 )
 _NUMBER: Final = re.compile(
     r"\b(?:full|whole|complete|entire|all|long|total)\b(?:\s+(?:the|of|§[xa]\d+§|16|card|\w+-digit))*\s+(?:numbers?|digits|no|nr)\b|\b(?:numbers?|digits)\b(?: \S+){0,3} (?:in full|in whole|complete\w*|full)\b"
@@ -139,6 +142,14 @@ _IN_FEWER_WORDS: Final = tuple(
         (r"and yes,? (?:i|we|he|she|they|it)\b(?!.*\b(?:both|all|every|also|too|not)\b)[^§]*$", ""),
         (r"the so-called", "the"),
         (
+            r"(?:and |so )?(?:let['’]?s|we can|we could) (?:be done|get (?:it|this|that) (?:over|done)|have done)(?: (?:with|wi|w) (?:it|this|that))?",
+            "",
+        ),
+        (
+            r"before (?:the (?:end of (?:the )?(?:day|week|month)|weekend|day is out|[a-z]+ (?:dies|closes|shuts|leaves|departs|opens|starts|expires|ends|runs (?:out|dry)))|lunch|(?:he|she|they|we|it) (?:dies|die|closes|close|shuts|shut|leaves?|departs?|runs? (?:out|dry)|expires?))",
+            "",
+        ),
+        (
             r"(?P<verb>(?:is|are) to be (?:chang|revis|adjust|updat|amend|modifi)ed) in(?:to)?(?= §a)",
             r"\g<verb> to",
         ),
@@ -165,14 +176,20 @@ _BASE: Final = word_set(
     route direct deliver forward text mail email show reveal open unhide uncover unmask display order issue arrange provide sweep empty drain withdraw
     unload return recall claw yank deduct debit transfer shift push throw chuck stick pop drop slap fetch grab reopen reinstate enable disable restore
     connect link assign save edit amend correct fix adjust modify alter apply end undo request grant allow slide park land lodge
+    fling sling lob whack bung toss plonk plop shove shoot beam zap flick slot hurl pump funnel channel pour stash spot float front lend loan
+    advance allot allocate deposit pass extend supply furnish provide inject feed fuel juice boost pad augment replenish wang stump
+    scoop skim siphon draw pluck snatch whip haul hoover peel strip trim shave recoup reclaim recover retrieve remove extract reverse
+    hook tide stand hike crank jack nudge dial knock slash tweak revise introduce impose tighten loosen ditch nuke bin axe scrap ice wake revive unpause
     """
 )
 _VERB: Final = "|".join(sorted(_BASE, key=len, reverse=True))
 #: Somebody is asked, in words before, within or behind what is asked for.
 _ASKS: Final = re.compile(
-    rf"\b(?:please|pls|plz|kindly|(?:can|could|would|will) (?:you|u|ya|we|i|it)|(?:can|could|would) (?:the|her|his)|(?:can|could|would|may) §[ac]\d+§ (?:please |now |also )?(?:go|be|have|get|land|come)|you (?:can|may)(?: now| please)? (?:{_VERB})|let['’]?s|let us|let them|should|must|has to|have to|needs? to|ought to|asap|urgent(?:ly)?|immediately|right now|straight away|from now(?: on)?|thx|thanks)\b"
+    rf"\b(?:please|pls|plz|kindly|(?:can|could|would|will) (?:you|u|ya|ye|yous|yer|y['’]?all|we|i|it|someone|somebody|anyone)|(?:can|could|would) (?:the|her|his)|gotta|need to|(?:can|could|would|may) §[ac]\d+§ (?:please |now |also )?(?:go|be|have|get|land|come)|you (?:can|may)(?: now| please)? (?:{_VERB})|let['’]?s|let us|let them|should|must|has to|have to|needs? to|ought to|asap|urgent(?:ly)?|immediately|right now|straight away|from now(?: on)?|thx|thanks)\b"
     r"|(?:§c\d+§|\b(?:her|his|their|that|this|the))(?: card)?(?: (?:also|now|still|urgently|really))* (?:needs?|requires?|wants?|could do with|is due|should get|must get|has to get|should have) (?:(?:an?|some|yet) )?(?:another|additional|extra|further|more|§a\d+§ (?:usd |dollars )?(?:more|extra))\b"
-    r"|(?:^|[,:–-]\s*)(?:(?:so|and|now|the|our|hi|hello) )*§c\d+§(?: card)? (?:needs|requires) §a\d+§(?! (?:before|by|in order|or|and)\b)"
+    r"|(?:^|[,:–-]\s*)(?:(?:so|and|now|the|our|hi|hello) )*§c\d+§(?: card)? (?:(?:urgently|really|also|still|now) )*(?:needs|requires|is needing|is in need of|could use|could do with|is short (?:of|by)|is short|lacks|is lacking) (?:another |an extra |about )?§a\d+§(?! (?:before|by|in order|or|and)\b)"
+    r"|§c\d+§(?: card)? (?:wants|is wanting|is due|is to have|is to get) §a\d+§(?: (?:usd|dollars|more|extra))* (?:on|onto|in) (?:it|there)\b|§a\d+§(?: (?:usd|dollars|bucks))? (?:can|may|should|must|could|has to|needs to)(?: now| please| also| kindly)* (?:come|go|be)\b"
+    r"|§c\d+§(?: card)? (?:can|may)(?: now| also| finally| again| please)* (?:be|come|go|get|work)\b(?! (?:used|seen|paid))"
     r"|§a\d+§(?: (?:usd|dollars|bucks))? (?:is |are )?to (?:come|go|be)\b|\b(?:is|are) to (?:be|get|have|receive|go|come|work)\b(?! (?:approved|decided|confirmed|discussed|agreed|signed|announced))"
     r"|\b(?:(?:i am|i['’]m|we are|we['’]re) happy for|it is (?:right|time|good|fair|correct) (?:that|for) you)\b"
     r"|\b(?:i|we)(?:['’]?d| would)?(?: therefore| hereby| kindly| politely| respectfully| also)* (?:need|want|like|love|request|ask|wish|appreciate|require)\b|\b(?:he|she|they|§c\d+§)(?:['’]ll| will)? needs? (?:an? )?(?:top|refill|reload|load|recharge)|\b(?:needs?|wants?) (?:updat|chang|switch|swapp|load|topp|freez|clos|block)\w*ing\b"
@@ -268,7 +285,7 @@ class Stretch:
 
 #: Without one of these no stretch is worth a look.
 _KNOWS: Final = re.compile(
-    r"§[aht]|freez|froz|block|lock|suspend|paus|stop|clos|terminat|activ|enabl|thaw|open|hold|ice|working|used|alive|usable|live|digits|number|codes|threeds|everything|rest|balance|left|remain|cancel|shut|kill|delete|retire|gone|for good|for ?ever|permanent|definit|annul|extinguish|scrap|axe|again|back|all of",
+    r"§[aht]|wak|reviv|resurrect|liberat|nuke|ditch|bin\b|zap|trash|empt|drain|sweep|swept|complete|freez|froz|block|lock|suspend|paus|stop|clos|terminat|activ|enabl|thaw|open|hold|ice|working|used|alive|usable|live|digits|number|codes|threeds|everything|rest|balance|left|remain|cancel|shut|kill|delete|retire|gone|for good|for ?ever|permanent|definit|annul|extinguish|scrap|axe|again|back|all of",
     re.IGNORECASE,
 )
 
@@ -403,11 +420,14 @@ def _is_asked(said: str, *, is_question: bool) -> bool:
 
 #: A value that is given so that it be used.
 _GIVEN: Final = {
+    "set_limits": re.compile(
+        r"^\W*(?:(?:hi|hello|and|so|the|our)\b[\s,]*)*(?:new|updated|revised|agreed|changed) (?:spending |card )?limits?\b(?! (?:is|are|was|were|that|which))"
+    ),
     "change_phone": re.compile(
-        r"\bnew (?:one|number|phone|mobile|cell|sim|line|contact)\b[^.]*\b(?:is|now|:)\W*§t|\bnumber (?:is now|has changed to|changed to)\W*§t"
+        r"\bnew (?:one|number|phone|mobile|cell|sim|line|contact)\b[^.]*\b(?:is|now|:)\W*§t|\bnumber (?:is now|has changed to|changed to)\W*§t|\bnumber(?:['’]?s| is) (?:now )?§t\d+§(?= now\b|[^.]*\b(?:stick|put|pop|add|save|note|set|get|change|update|use) (?:it|that|this)\b)"
     ),
     "submit_funding": re.compile(
-        r"\b(?:to submit|to be (?:submitted|booked|registered|recorded)|for submission|to (?:book|register|record))\b"
+        r"\b(?:to submit|to be (?:submitted|booked|registered|recorded)|for submission|to (?:book|register|record|log|file))\b|(?:[,;–-]\s*|\band )(?:please |pls |kindly |so |just )*(?:get|put|take|log|book|enter|record|register|submit|file|add) (?:it|this|that)\b"
     ),
 }
 
@@ -478,7 +498,7 @@ def _states(said: str, card: str) -> Iterator[tuple[str, str]]:
         rest = re.sub(r"\bnot (?:only |just |to )?(?:an? )?freez\w*", " ", said)
         if not _FREEZES.search(rest):
             final = re.search(
-                r"\b(?:for good|for ?ever|permanent\w*|definitiv\w*|for always|altogether|for keeps|once and for all)\b",
+                r"\b(?:for good|for ?ever|permanent\w*|definitiv\w*|for always|altogether|for keeps|once (?:and )?for all)\b",
                 said,
             )
             yield "close_card", f"close {card}{' for good' if final else ''}"

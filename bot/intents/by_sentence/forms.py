@@ -49,7 +49,7 @@ _NO_ORDER: Final = re.compile(
     re.IGNORECASE,
 )
 _SUM: Final = re.compile(
-    r"(?i:(?:,|\band|\bwith|\bplus)?\s*(?:(?:please|pls|kindly|and|with|to be|have|put|load|loaded|add|give|start|starting|preload|preloaded|initially|initial|first|opening|top[ -]?up|topup|amount|balance|of|an?|the|is|on it|it)[\s:=–-]+){1,7}(?P<a>§a\d+§)(?: (?:usd|dollars|bucks))?(?: (?:on it|at first|initially|to start(?: with)?|to begin with|(?:on|at|to|as|for|in|from) (?:the )?(?:start|starting|beginning|begin|outset|opening)\b(?! of)|(?:may|should|can|to|must|shall)(?: please| kindly)? be (?:loaded|put|added|topped up)(?: on it)?))*)"
+    r"(?i:(?:,|\band|\bwith|\bplus)?\s*(?:(?:please|pls|kindly|and|with|to be|have|put|load|loaded|add|give|start|starting|preload|preloaded|initially|initial|first|opening|top[ -]?up|topup|amount|balance|at once|immediately|straight away|of|an?|the|is|on it|it)[\s:=–-]+){1,7}(?P<a>§a\d+§)(?: (?:usd|dollars|bucks))?(?: (?:on it|at first|initially|to start(?: with)?|to begin with|(?:on|at|to|as|for|in|from) (?:the )?(?:start|starting|beginning|begin|outset|opening)\b(?! of)|(?:may|should|can|to|must|shall)(?: please| kindly)? be (?:loaded|put|added|topped up)(?: on it)?))*)"
     r"|(?i:(?P<b>§a\d+§)(?: (?:usd|dollars|bucks))? (?:on it |initial |first )?(?:(?:on|at|to|as|for) (?:the )?(?:start|beginning|begin|outset|opening)\b(?! of)|to start(?: with)?|initial(?:ly)?|initial load|first load|preloaded|opening balance))"
 )
 #: A value with its label.
@@ -178,11 +178,11 @@ def _order(text: str, entities: Sequence[Entity]) -> Form | None:
 
 #: A card that somebody is to get.
 _GETS_A_CARD: Final = re.compile(
-    rf"\b(?i:(?:get|gets|have|has to have|order|issu(?:e|es|ing)|mak(?:e|es|ing)|need|needs|requires?|want|wants|give|given|set|sort|create|open|arrange|print|provide|request|equip|put)\b[^.!?\n]{{0,60}}?\b(?:{_CARD}|one)\b|(?:an?|one|one more|new|another|fresh) (?:[a-z]+ ){{0,2}}?(?:card|plastic)\b(?=[^.!?\n]{{0,40}}\bfor\b)|\bcard (?:please|pls|for)\b)"
+    rf"\b(?i:(?:get|gets|have|has to have|order|issu(?:e|es|ing)|mak(?:e|es|ing)|need|needs|requires?|want|wants|give|given|set|sort|create|open|arrange|print|provide|request|equip|put|receives?|obtains?|emit|grant|sanction|kit|fix|hand)\b[^.!?\n]{{0,60}}?\b(?:{_CARD}|one)\b|(?:an?|one|one more|new|another|fresh) (?:[a-z]+ ){{0,2}}?(?:card|plastic)\b(?=[^.!?\n]{{0,40}}\bfor\b)|\b(?:one more|another|new|next|extra) (?:prepaid |company )?card\b(?=\s*[,:(–→-])|\b(?:issue|order|get|give|make) (?:him|her|them) (?:ours|one of ours)\b|\bcard (?:please|pls|plz|for|4|order|needed|required|reqd|request)\b)"
 )
 #: In a sentence that asks for it or holds its values: it is not to be done, hangs on something, was done, or is about a card that is there.
 _NO_ORDER_IN_IT: Final = re.compile(
-    r"\b(?:not|never|no|nobody|none|without|cannot|dont|doesnt|wont|cant|if|unless|until|till|whether|whenever|maybe|perhaps|might|provided|depending|assuming|should (?:we|i)|shall (?:we|i)|what if|ordered|arrived|came|already|asked|told|tells|said|says|wrote|writes|wants (?:me|us)|declin\w*|froz\w*|freez\w*|block\w*|clos\w*|limits?|replac\w*|instead|cancel\w*|forget|wait|hold|test\w*|draft|approv\w*|agree\w*|sign|confirm\w*|pending|tomorrow|later|next|how (?:do|to|can)|old|lost|stolen|chang\w*|updat\w*|delivered|sent|unload\w*|refund\w*|example|template|fyi|i thought|i think|would have|daily|weekly|monthly|per (?:day|week|month)|a (?:day|week|month)|max\w*|balance|or)\b|n['’]t\b|§[hl]\d+§"
+    r"\b(?:not|never|no|nobody|none|without|cannot|dont|doesnt|wont|cant|if|unless|until|till|whether|whenever|maybe|perhaps|might|provided|depending|assuming|should (?:we|i)|shall (?:we|i)|what if|ordered|arrived|came|already|asked|told|tells|said|says|wrote|writes|wants (?:me|us)|declin\w*|froz\w*|freez\w*|block\w*|clos\w*|limits?|replac\w*|instead|cancel\w*|forget|wait|hold|test\w*|draft|approv\w*|agree\w*|sign|confirm\w*|pending|tomorrow|later|next|how (?:do|to|can)|old|lost|stolen|chang\w*|updat\w*|delivered|sent|unload\w*|refund\w*|example|template|fyi|i thought|i think|would have|kidding|jok\w+|never ?mind|nvm|scratch|daily|weekly|monthly|per (?:day|week|month)|a (?:day|week|month)|max\w*|balance|or)\b|n['’]t\b|§[hl]\d+§"
 )
 #: `on + or at @`, `either`: two ways to reach one person.
 _EITHER: Final = re.compile(r"§[te]\d+§ or (?:(?:on|at|via|by|under|his|her|their|the) )*(?=§[te]\d+§)")
@@ -233,7 +233,7 @@ _ONE_AT_A_TIME: Final = re.compile(
 )
 #: What a sum beside a card to order is: what it begins with.
 _TO_BEGIN_WITH: Final = re.compile(
-    r"\b(?:with|load\w*|start\w*|begin\w*|initial\w*|opening|put|chuck|stick|add|give)\b(?:\W+[a-z]+){0,2}\W+§a|§a\d+§(?:\W+[a-z]+){0,3}?\W+(?:to (?:start|begin)|load\w*|initial\w*|first|opening|on it|on there|plenty|enough|will do|should do|would do)\b"
+    r"\b(?:with|(?:pre-?)?load\w*|pre-?fund\w*|funded|start\w*|begin\w*|initial\w*|opening|put|chuck|stick|add|give|stake|credit|balance|bal|recharge|top[ -]?up|topup)\b(?:\W+[a-z]+){0,2}\W+§a|§a\d+§(?:\W+[a-z]+){0,3}?\W+(?:to (?:start|begin)|load\w*|initial\w*|first|opening|on it|on there|plenty|enough|will do|should do|would do)\b"
 )
 
 

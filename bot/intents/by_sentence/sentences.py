@@ -25,7 +25,7 @@ _LONGEST_WORD: Final = 80
 #: Where so much was taken out, there is nothing to tell apart; and patterns look through a gap again and again.
 _GAP: Final = re.compile(r"\s{20}")
 _STOP: Final = re.compile(
-    r"(?P<stop>(?<!\bno)(?<!\bnr)(?<!\bref)(?<!\bmr)(?<!\bms)(?<!\bdr)(?<!\bmrs)(?<!\bapprox)(?<!\be\.g)(?<!\bi\.e)(?<![.!?;…])[.!?;…]+(?=[\s)]|$)(?!\s+(?:for good|permanently|forever|for ever)\b))|\s*\n\s*|\s+(?=[:;]-?[)(D](?:\s|$))",
+    r"(?P<stop>(?<!\bno)(?<!\bnr)(?<!\bref)(?<!\bmr)(?<!\bms)(?<!\bdr)(?<!\bmrs)(?<!\bapprox)(?<!\be\.g)(?<!\bi\.e)(?<![.!?;…])(?:[.!?;…]+(?=[\s)]|$)|\?(?=,))(?!\s+(?:for good|permanently|forever|for ever)\b))|\s*[\U0001f300-\U0001faff☀-➿♀♂]+\s*(?=\S)| {3,}(?=\S)|\s*\n\s*|\s+(?=[:;]-?[)(D](?:\s|$))",
     re.IGNORECASE,
 )
 _ASKED: Final = re.compile(r"\?")
@@ -69,6 +69,16 @@ def is_bare_number(entity: Entity) -> bool:
     if entity.kind == "number":
         return INCIDENTAL not in entity.traits and entity.written.isdigit()
     return entity.kind == "card" and "unknown" in entity.traits and entity.written.isdigit()
+
+
+#: This day, in any words.
+_TODAY: Final = frozenset(
+    {
+        f"{lead}{day}"
+        for lead in ("", "from ", "as of ", "as from ", "starting ", "effective ", "since ", "for ")
+        for day in ("today", "this morning")
+    }
+)
 
 
 class _Masked:
@@ -129,7 +139,7 @@ class _Masked:
         return tuple(
             sign
             for sign in self.signs_of("period")
-            if self.entities[int(sign[2:-1])].written.lower() in ("today", "this morning")
+            if self.entities[int(sign[2:-1])].written.lower() in _TODAY
         )
 
     def only_card(self) -> str:

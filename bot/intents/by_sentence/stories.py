@@ -20,7 +20,8 @@ _IDIOMS: Final = re.compile(
 _SAYS_WHAT: Final = re.compile(
     r"\b(?:told|tells|said|says|writes|wrote|explained|complained|admitted|texted|called)(?: (?:to )?(?:me|us))?(?: (?:herself|himself|themselves|yesterday|today|from [a-z]+(?: [a-z]+)?))?(?: that)? (?=(?:he|she|they|§c\d+§|there|his|her|their) (?:[a-z]+ly )?(?:[a-z]{3,}(?:s|ed)|has|have|had|is|was|were|are|can['’]?t|cannot|lost|left|found|forgot|got|went|did|broke)\b)"
     r"|\b(?:i|we) (?:(?:have|had|already|just) )*(?:wrote|written|called|phoned|talked|spoke|told|texted|mailed|e-?mailed)(?: (?:to|with))? (?:him|her|them|§c\d+§)\b(?! (?:to|that|not|we|i|it)\b)"
-    r"|\bcalled (?:me|us)(?: (?:from|about|because|in)\b)?"
+    r"|\b(?:(?:is|are|was|were|keeps?|['’](?:s|re)) asking for|asks for|asked for) (?:(?:an?|the|his|her|some|my|more) )+(?!top|load|card|freeze|limit|request|refill|money|cash|same)[a-z]+\b"
+    r"|\b(?:texted|messaged|pinged|rang|phoned|e-?mailed) (?:me|us) (?:from|about|in|at|because)\b|\bcalled (?:me|us)(?: (?:from|about|because|in)\b)?"
 )
 _HEAD: Final = r"(?:^|[,;:(–—-]\s*|\b(?:and|but|so|then|or|because|since|as)\s+)"
 _OURS: Final = r"(?:(?:un|de|re)?-?(?:freez\w*|froz\w*|block\w*|lock\w*|thaw\w*|activat\w*|load\w*|clos\w*)|suspend\w*|paus\w*|enabl\w*|disabl\w*|terminat\w*|top(?:s|ped|ping)?[ -]?up\w*|topup\w*|recharg\w*|refill\w*|reveal\w*|limits?|caps?|capped|mark-?ups?|requests?|orders?|ordered|submit\w*|replac\w*|retir\w*|unload\w*|threeds|form|task)"

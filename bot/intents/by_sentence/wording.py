@@ -79,7 +79,7 @@ def only_leads(text: str) -> bool:
 #: The beginning of a courtesy whose end is part of the request: `could you`, `hello, i would like`, `do the needful for`.
 _BEGUN: Final = re.compile(
     r"^\W*(?:(?:hi|hello|hey|dear|bonjour|hola|ciao|good (?:morning|afternoon|evening|day)|morning|team|bot|all|there|sir|madam|please|pls|plz|kindly|also|now|so|just|an?|the|one|we|i|"
-    r"(?:can|could|would|will|may) (?:you|we|i|u|someone|somebody)|(?:i|we)(?:['’]d| would)? (?:like|need|want|require|request)(?: to)?|(?:s?he|they)['’]?ll|(?:s?he|they)(?: will)? needs?|do the needful(?: for| and| to)?)\b[\s,.!:–-]*)+$",
+    r"(?:can|could|would|will|may) (?:you|we|i|u|someone|somebody)|(?:i|we)(?:['’]d| would)?(?: kindly| hereby)? (?:like|need|want|require|request|ask|apply|beg)(?: (?:to (?:request|ask for|apply for|order)|to|for))?|(?:s?he|they)['’]?ll|(?:s?he|they)(?: will)? needs?|do the needful(?: for| and| to)?)\b[\s,.!:–-]*)+$",
     re.IGNORECASE,
 )
 

@@ -352,13 +352,27 @@ _ONE_OF_THEM: Final = re.compile(r"\b(?:with|by|another|add|load|put|send|give|o
 _A_DAY: Final = re.compile(r"\s+(?:an?|per|each|every) (?:day|week|month)\b", re.IGNORECASE)
 
 
+#: `put fifty on it`: a number of tens that is moved.
+_TENS: Final = re.compile(r"\b(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)\b")
+_MOVED_BEFORE: Final = re.compile(
+    r"\b(?:put|add|load|stick|send|give|take|pull|chuck|bung|whack|pop|throw|drop|move|get|spot|lend|slip|lob|fling|sling|claw|by|with)(?: back)?(?: (?:another|an extra|a further|her|him|them))?\s+$",
+    re.IGNORECASE,
+)
+_MOVED_AFTER: Final = re.compile(
+    r"\s+(?:on|onto|to|into|in|off|from|out of|back|more|extra|please|pls)\b(?! (?:people|times|days))|\s*(?:$|[,.!;](?!\d))",
+    re.IGNORECASE,
+)
+
+
 def _read_words(found: re.Match[str], text: str, most: Decimal) -> Entity | None:
-    """Number words count only beside a currency, or with a multiplier in them."""
+    """Number words count only beside a currency, with a multiplier in them, or as tens that are moved."""
     unit = (found["after"] or "").lower()
     words = found[0].lower().removesuffix(unit).strip()
     big = re.search(r"\b(?:hundred|thousand|grand)s?\b", words)
     a_day = _A_DAY.match(text[found.end() :])
-    if (not unit and not big and not a_day) or words == "grand":
+    moved = _MOVED_AFTER.match(text[found.end() :]) and _MOVED_BEFORE.search(text[: found.start()][-_NEAR:])
+    tens = _TENS.search(words) and moved
+    if (not unit and not big and not a_day and not tens) or words == "grand":
         return None
     one = (
         unit

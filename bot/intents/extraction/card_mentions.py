@@ -46,7 +46,7 @@ _MONEY_AFTER: Final = re.compile(
     re.IGNORECASE,
 )
 _LIMIT_BEFORE: Final = re.compile(
-    r"\b(?:daily|weekly|monthly|amount|usd)\s*(?:limit)?\s*(?:to|at)?\s*[:=]?\s*$", re.IGNORECASE
+    r"(?<!\d\s)\b(?:daily|weekly|monthly|amount|usd)\s*(?:limit)?\s*(?:to|at)?\s*[:=]?\s*$", re.IGNORECASE
 )
 _POSSESSED: Final = re.compile(
     r"(?:'s|'(?!\w))\s+(?:(?:\w+)\s+){0,2}?(?:cards?|balance|limits?|spend(?:ing)?|purchases|transactions?|tx"
@@ -62,10 +62,16 @@ _PERSONAL: Final = re.compile(
 )
 #: Money is put on it or taken off it: `stick 40 dollars on april`, `take 40 back off may`.
 _MONEY_MOVED: Final = re.compile(
-    r"\b(?:put|add|load|stick|drop|throw|send|give|credit|bung|chuck|pop|top|take|pull|unload|withdraw|claw|remove|get|move|transfer|return|bring|need|slap|shove)\b"
-    r"[^.!?\n§]{0,20}?(?:\$\s?\d[\d.,]*|\d[\d.,]*\s?(?:usd|dollars?|dolars|bucks|\$)|\d[\d.,]*(?=\s+back\b))(?:\s+(?:more|extra|back|again))?\s+(?:on|onto|on to|to|off|off of)\s+$",
+    r"\b(?:put|add|load|stick|drop|throw|send|give|credit|bung|chuck|pop|top|take|pull|unload|withdraw|claw|remove|get|move|transfer|return|bring|need|slap|shove|slide|toss|fling|sling|lob|whack|shoot|wire|yank|skim|scoop|recover|retrieve|recall|draw|deduct|whip|haul|snatch|peel|strip|hook|boost|zap|pour|lash|wang)\b"
+    r"[^.!?\n§]{0,20}?(?:\$\s?\d[\d.,]*|\d[\d.,]*\s?(?:usd|dollars?|dolars|bucks|\$)|\d{2,}[\d.,]*(?=\s)|\d[\d.,]*(?=\s+back\b))(?:\s+(?:more|extra|back|again|over|down|out))?\s+(?:on|onto|on to|to|into|off|off of|from)\s+$",
     re.IGNORECASE,
 )
+#: `60 for May please, lunch`: a sum that begins what is said.
+_A_SUM_FOR: Final = re.compile(
+    r"(?:^|[.!?\n]\s*)(?:(?:hi|hey|hello|please|pls|another|and|ok|so)\b[\s,]*)*\$?\d{2,}[\d.,]*(?:\s?(?:usd|dollars?|bucks|\$))?(?:\s+(?:more|extra|back))?\s+(?:for|to|on|onto|off|from)\s+$",
+    re.IGNORECASE,
+)
+_THEN_PLEASE: Final = re.compile(r"\s*,?\s*(?:please|pls|plz|thanks|thx|ta|asap)\b", re.IGNORECASE)
 _NO_DATE_AFTER: Final = re.compile(
     r"\s*(?:$|[,;:!?)(\n]|[.](?!\d)|(?:please|pls|plz|ta|thx|thanks|cheers|now|asap|today|quick|again|for (?!\d)|so|because|she|he|they|her|his)\b)",
     re.IGNORECASE,
@@ -114,7 +120,7 @@ _TITLED: Final = re.compile(r"\b(?:mr|ms|mrs|miss|dr|herr|frau)\.?\s+$", re.IGNO
 _CARD_AFTER: Final = re.compile(r"\s+(?:(?:his|her|their)\s+)?cards?\b", re.IGNORECASE)
 _HIS_CARD: Final = re.compile(r"\s+(?:his|her)\s+cards?\b", re.IGNORECASE)
 _CARD_OF: Final = re.compile(
-    r"\b(?:cards?\s+(?:of|for|from|belonging to)|(?:phone|mobile|number|balance|limits?) of|(?:new|phone|mobile|cell)\s+(?:cell|number|phone|mobile|sim) for)\s+$",
+    r"\b(?:cards?\s+(?:of|for|from|belonging to)|(?:phone|mobile|telephone|cell|sim|number|balance|limits?|(?:purchase|payment|security|verification|one-?time|online|sms|otp|confirmation|threeds|3ds) codes?|codes) (?:of|for)|(?:spending|daily|weekly|monthly|new) limits? (?:for|on)|(?:new|phone|mobile|cell)\s+(?:cell|number|phone|mobile|sim) for)\s+$",
     re.IGNORECASE,
 )
 #: What only a person does, behind a name that is also a word: `Will lost his wallet`, `April has to pay the hotel`.
@@ -190,6 +196,19 @@ _NO_DAY_AFTER: Final = re.compile(
 _GIVEN: Final = re.compile(
     r"\b(?:assist|help|support|load|reload|refill|recharge|send|pay|give|credit|top up|topup|fund|cap|lend)\s+$",
     re.IGNORECASE,
+)
+#: The same in small letters, behind a verb that says nothing of a day: `toss will 200`, `hook may up with 40`.
+_HANDED: Final = re.compile(
+    r"(?:^|[.,:;!?\n(–-]\s*|\b(?:please|pls|so|and|you|ye|u|can|could|just|then|to)\s+)(?:spot|toss|throw|fling|sling|slip|slide|feed|front|stake|lend|loan|hand|pass|shoot|pop|bung|chuck|lob|shove|give|send|wire|float|get|top up)\s+$",
+    re.IGNORECASE,
+)
+_A_SUM_AFTER: Final = re.compile(
+    r"\s+(?:(?:another|an extra|a further|an additional)\s+\$?\d|\$\s?\d|\d{3,}(?![\d:])|3[2-9](?!\d)|[4-9]\d(?!\d)|\d+[.,]\d\d\b|\d+\s?(?:k\b|usd|dollars|bucks|\$))",
+    re.IGNORECASE,
+)
+_SET_UP: Final = re.compile(r"\b(?:hook|sort|set|fix|tide|top|juice|help|boost|pad)\s+$", re.IGNORECASE)
+_UP_WITH_AFTER: Final = re.compile(
+    r"\s+(?:up|out|over)\s+(?:with|w|wi|by)\s+(?:another |an extra )?\$?\d", re.IGNORECASE
 )
 _AN_AMOUNT_AFTER: Final = re.compile(
     r"\s+(?:(?:another|an extra|with|by|at)\s+)?(?:\$\s?\d|\d{3,}(?!\d)|\d+[.,]\d\d\b|\d+\s?(?:k\b|usd|dollars|bucks|\$))",
@@ -442,6 +461,9 @@ def _is_a_person(word: str, before: str, after: str, *, capital: bool) -> bool:
         or (capital and _AN_AMOUNT_AFTER.match(after) and _GIVEN.search(before))
         or (word == "will" and _NO_VERB_AFTER.match(after) and _DONE_TO.search(before))
         or (_NO_DATE_AFTER.match(after) and _MONEY_MOVED.search(before))
+        or (_THEN_PLEASE.match(after) and _A_SUM_FOR.search(before))
+        or (_A_SUM_AFTER.match(after) and _HANDED.search(before))
+        or (_UP_WITH_AFTER.match(after) and _SET_UP.search(before))
         or (word in ("may", "april") and _NO_DAY_AFTER.match(after) and _TREATED.search(before))
         or _CARD_OF.search(before)
         or (capital and _A_CARD_JUST_BEFORE.search(before))

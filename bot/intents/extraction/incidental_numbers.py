@@ -31,6 +31,12 @@ _DOCUMENT: Final = re.compile(
     r"|\b(?:PO|INV|INC|HTL|MKT|TKT|REQ|JIRA|OPS|FIN|AP|BK)-\d{2,6}(?![\w.,]*\d)",
     re.IGNORECASE,
 )
+#: A place in a document, a version, a word with a digit in it: `point 4.2`, `v3`, `B2B`.
+_PLACE: Final = re.compile(
+    r"\b(?:point|section|clause|article|art\.?|paragraph|para|item|appendix|annex|chapter|page|step|phase|tier|grade|zone|platform|hall|pier|dock|bay|aisle|lane|version|ver\.?|rev\.?|day|week|floor|level)\s\d{1,2}(?:\.\d{1,2}){0,3}(?![\w.,:/%$€£-]*\d)(?!\s?(?:k\b|usd|dollars|bucks|percent|%|\$))"
+    r"|(?<![\w.,$+-])3-?D(?![\w.,-]*\d)(?!\w)|(?<![\w.,$+-])v\d{1,2}(?:\.\d{1,2}){0,2}(?![\w.,]*\d)|(?<![\w.,$+-])[A-Za-z]\d[A-Za-z](?!\w)|(?<![\w.,$+'-])(?-i:[A-WYZ]\d{1,2})(?![\w.,-]*\d)(?!\w)|(?<![\w.,$€£+-])\d{1,2}x(?= (?!\$|\d)[a-z]|[,;)])",
+    re.IGNORECASE,
+)
 #: A ticket of any tracker, by its key in capitals: `SEC-77`, `TRE-640`. The code of a money is no key.
 _TICKET: Final = re.compile(r"(?<![\w.,$+-])(?P<key>[A-Z]{2,8})-\d{1,6}(?![\w.,-]*\d)(?!k\b)")
 #: An hour without its "o'clock", where somebody goes, starts or closes then: `she's flying to Accra by 6`, `renews at 11`.
@@ -43,7 +49,7 @@ _HOUR: Final = re.compile(
 
 
 def find_incidental_numbers(text: str) -> Iterator[Entity]:
-    for pattern in (_DOCUMENT, _COUNT):
+    for pattern in (_DOCUMENT, _COUNT, _PLACE):
         for found in pattern.finditer(text):
             if any(char.isdigit() for char in found[0]):
                 yield Entity("number", *found.span(), found[0], found[0], traits=frozenset({INCIDENTAL}))

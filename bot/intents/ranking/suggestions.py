@@ -35,8 +35,12 @@ REFUSED: Final = 0.4
 #: The share from which nothing is offered to what only looks like a request; below it that share counts for nothing.
 ONLY_LOOKS_SO: Final = 0.985
 _LEAST: Final = 0.01
+#: The share from which a request is offered for a question: it was made small before.
+_LEAST_ASKED: Final = 0.12
 #: The share from which a look-up is answered without "Not this?".
 CERTAIN: Final = 0.85
+#: The same where the rules have read it, which makes its share larger.
+_AGREED: Final = 0.95
 #: How much likelier an intent is that the rules read too.
 _READ_TOO: Final = 4.0
 #: The same for a few words, which the rules read best.
@@ -209,7 +213,7 @@ def _weighed(readings: tuple[Reading, ...], shares: Shares, context: Context) ->
     if best == NONE and share >= NOTHING:
         return Ranked((Reading(NONE),))
     if best == first.intent and first.intent != NONE:
-        return Ranked(readings, () if share >= CERTAIN else _offered(shares, context, first))
+        return Ranked(readings, () if share >= _AGREED else _offered(shares, context, first))
     if _is_look(best) and share >= SURE:
         read = read_lookup_as(best, context)
         return Ranked((read,), _offered(shares, context, read))
@@ -303,10 +307,13 @@ def _with_rules(shares: Shares, first: Reading, masked: str) -> list[tuple[str, 
 def _offered(shares: Shares, context: Context, first: Reading) -> tuple[Suggestion, ...]:
     """At most three other intents, best first. Beside an answer at most two."""
     most = MOST if first.intent in (NONE, "ambiguous") else MOST - 1
+    masked = context.found.masked
+    least = _LEAST_ASKED if _ASKED.search(masked) and not _ASKED_FOR.search(masked) else _LEAST
     fit = [
         (intent, share)
         for intent, share in shares
-        if intent not in (NONE, NOT_OFFERED, first.intent) and share >= _LEAST
+        if intent not in (NONE, NOT_OFFERED, first.intent)
+        and share >= (least if intent in _REQUESTS else _LEAST)
     ]
     return tuple(_suggestion(intent, share, context) for intent, share in fit[:most])
 

@@ -65,13 +65,13 @@ _FEE: Final = (
 
 DECISION: Final = re.compile(
     r"^(?:to validate|consider (?:this|that|it) (?:as )?my (?:yes|approval|ok|signature|sign-?off))\b"
-    r"|^(?:(?:just|abeg|mate|so|now) )*(?:i |we )?(?:hereby )?(?:approve|approved|reject|rejected|deny|denied|decline it"
+    r"|^(?:(?:just|abeg|mate|so|now) )*(?:i |we )?(?:hereby )?(?:approve|approved(?! or\b)(?! yet\b)|reject|rejected(?! or\b)(?! yet\b)|deny|denied(?! or\b)|decline it"
     r"|decline that)\b(?! (?:reason|why|fundings?|deposits?|transfers?|requests?|payments?|purchases?|transactions?|top-?ups?|ones|cards?))|^lgtm\b"
 )
 #: The same of a request that is named, in other words and orders: `R-7K3M: signed`, `with my approval R-7K3M can go`.
 DECIDES: Final = re.compile(
     r"§r\d+§ (?:is |has been |gets )?(?:hereby |fully |now )*(?:approved|rejected|signed(?: off)?|ok(?:ay)?(?:ed)?|denied|cleared|authori[sz]ed) (?:by me|from me|from my (?:side|end)|on my (?:part|side|end))\b|"
-    r"^(?!.*\b(?:who|what|when|was|has|have|is|did|does|why|how|status|state|which|where|can i"
+    r"^(?!.*\b(?:who|what|when|was|has|have|is|did|does|why|how|status|state|which|where|or (?:nah|nope|no|still)|yet|can i"
     r"|can (?!you\b|u\b|we\b|someone\b|somebody\b|this\b|it\b|now\b|go\b|be\b)\w+ (?:approve"
     r"|sign|reject)|should|or not?|got (?:approved|rejected|signed)|by whom?|whether|insists?|already)\b).*"
     r"\b(?:approve|ap{1,2}rov(?:e|ed|es)?|my approval|reject|rejected|nack|ack|signed|sign off"
@@ -84,7 +84,7 @@ HELP: Final = re.compile(
     r"|^how to\b|what (?:are|do) you\b(?! (?:think|reckon|mean|say|make of|recommend|fancy|want"
     r"|doing))|\bwhat (?:do|should|must) (?:i|we) (?:type|write|say|enter)\b|\bwhat(?:'s| is"
     r"|s) the (?:procedure|process|drill|workflow)\b|\bwhich (?:details|data|information"
-    r"|fields) (?:must|do|should|shall) (?:i|we)\b|\bhow does (?:this|it) work|^menu\b"
+    r"|fields) (?:must|do|should|shall) (?:i|we)\b|\bhow does (?:this|it) work|^(?:(?:show|give|gimme|send|need|get)\b )?(?:me |us )?(?:the |your |a )?(?:menu|options|cheat ?sheet)\b|\bwhat are my options\b"
     r"|\bhelp (?:me"
     r" )?(?:with|please)\b|^\?+$|\bhelp\?*$"
     r"|\bhow (?:do|can) (?:i|we) |\bwhat (?:am i|are we|is one) supposed to (?:say|type|write|do"

@@ -130,6 +130,54 @@ _IN_SO_MANY_WORDS: Final = (
         r"\bnot yet (?:approved|signed|confirmed|decided)\b(?=.*\b(?:list|show|see|give|what|which|everything)\b)|\b(?:everything|all|what)(?: that is)? not yet approved\b|\bopen items\b|\battend (?:the |my |our )?(?:approval|signature|decision)\b|\bto confirm\W*$",
         "",
     ),
+    # What lies with the provider is the float.
+    (
+        "float_status",
+        r"\b(?:left|sum|money|balance|cash|funds|how (?:much|big)|sits?|sitting|lies|keep|kept|hold|have|has|parked)\b[^?.!]{0,40}\b(?:at|with) (?:the |our )?(?:card |prepaid |cards )?(?:provider|issuer)\b(?! (?:support|charge|take|fee))"
+        r"|\b(?:at|with) (?:the |our )?(?:card |prepaid )?(?:provider|issuer)\b[^?.!]{0,20}\b(?:how much|what)\b[^?.!]{0,20}\b(?:left|have|sum|balance)\b",
+        "",
+    ),
+    (
+        "fees_show",
+        r"\b(?:what|which|how (?:much|many)|how high)\b[^?.!]{0,20}\b(?:percent(?:age)?|commission|cut|per cent)\b[^?.!]{0,30}\b(?:provider|issuer|foreign|fx|currenc\w+|exchange|conversions?)\b",
+        "",
+    ),
+    (
+        "card_list",
+        r"\b(?:list|show|overview|which|what|all|everything|every ?one)\b[^?.!]{0,20}\b(?:ones|cards|all of them|everything|plastics?|ever)\b[^?.!]{0,25}\b(?:live|shut|closed|killed|cancelled|terminated|dead|active|frozen|on ice|blocked|retired)\b",
+        "",
+    ),
+    (
+        "card_transactions",
+        r"\b(?:did|has|was|were) §c\d+§ (?:card )?(?:ever |already |also )?(?:get|got|been|gotten|be)? ?(?:hit|charged|billed|debited|dinged) (?:by|from|at)\b",
+        "card",
+    ),
+    (
+        "card_requests",
+        r"\b(?:history|list|log|record|trail|overview) of (?:all )?(?:the |our |past )?(?:asks|requests|applications|changes (?:asked|requested))\b",
+        "card",
+    ),
+    (
+        "spend_show",
+        r"^\W*§c\d+§(?:['’]s)? (?:total )?(?:spend|spending|spendings|outlay)\b(?! (?:limit|cap|history))[\s,]*§p\d+§",
+        "card",
+    ),
+    (
+        "card_balance",
+        r"\b(?:how broke|how (?:full|empty|flush|loaded|rich|poor))\b|\bhow much (?:money |cash )?(?:stayed|stays|remained|remains|was left|is left)\b",
+        "card",
+    ),
+    (
+        "funding_list",
+        r"\b(?:overview|list|summary|history|record)s? of (?:all )?(?:the |our |my )?(?:recent |last )?deposits\b|\b(?:what|which|all|our) deposits\b(?![^?.!]*\baddress)",
+        "",
+    ),
+    ("funding_addresses", r"\b(?:deposit|funding|wallet|usd[tc]) (?:addies|addys?|addrs?)\b|\baddies\b", ""),
+    (
+        "decline_explain",
+        r"\b(?:understand|grasp|clarif\w+|reasons? (?:for|of|behind)|cause of)\b[^?.!]{0,20}\b(?:declines?|refusals?|rejections?)\b",
+        "",
+    ),
 )
 FIRST: Final = (
     ("request_show", _R, ""),
@@ -356,9 +404,12 @@ def person_of(text: str) -> str:
 
 _PLAIN: Final = {
     "help": re.compile(
-        r"\b(?:your|the) tricks\b|\b(?:list|overview) of (?:all )?(?:your |the )?(?:commands?|cmds)\b|\bsyntax (?:for|of)\b|\bguide (?:me |us )?how to\b|\bin what (?:manner|way) (?:do|can|should) (?:i|we)\b|\bwhat (?:sort|kind)s? of (?:jobs|things|tasks|requests) (?:do|can) you\b"
+        r"\b(?:your|the) tricks\b|^(?:(?:show|give|gimme|send) )?(?:me )?the menu\b|\bwhat are my options\b|\b(?:list|overview) of (?:all )?(?:your |the )?(?:commands?|cmds)\b|\bsyntax (?:for|of)\b|\bguide (?:me |us )?how to\b|\bin what (?:manner|way) (?:do|can|should) (?:i|we)\b|\bwhat (?:sort|kind)s? of (?:jobs|things|tasks|requests) (?:do|can) you\b"
     ),
-    **{intent: re.compile(pattern) for intent, pattern, _ in _IN_SO_MANY_WORDS},
+    **{
+        row[0]: re.compile("|".join(pattern for intent, pattern, _ in _IN_SO_MANY_WORDS if intent == row[0]))
+        for row in _IN_SO_MANY_WORDS
+    },
 }
 
 

@@ -19,10 +19,10 @@ NEVER: Final = re.compile(
     r"|said|says|say|saying|sayin|told|tells|tell|telling|asked|ask(?= (?:him|her|them|§))|wants|wanted|asks|asking|wrote|writes|writing|written|quote|quoted|goes|reads"
     r"|maybe|perhaps|possibly|might (?!i\b|you\b|we\b)|think\w*|thought|wonder(?:s|ed|ing)?|consider\w*|plan\w*|intend\w*"
     r"|gonna|going to|was about|were about|about to|ought|worth|make sense|sense|smart|wise|sensible|idea|better|rather|theor\w+"
-    r"|hypothe\w+|imagin\w+|pretend|what if|example|e\.g|test\w*|training|slide|manual|procedure|policy|subject"
+    r"|hypothe\w+|imagin\w+|pretend|what if|example|e\.g|test\w*|training|slide(?! §)|manual|procedure|policy|subject"
     r"|phishing|rumou?r|joke|joking|kidding|jk|never|forget|scratch|ignore|disregard|hold off|holding off|wait"
     r"|not yet|not now|yet|second thoughts?|changed? (?:my|his|her|their|idea|mind)|already|handled|(?<!is )(?<!are )done|sorted"
-    r"|no need|needn'?t|against|mistake|oops|wrong|didn'?t mean|undo|revers\w+|instead|except|but not|fyi|btw"
+    r"|no need|needn'?t|against(?! §c)(?! (?:her|his|their|the|this|that) card\b)|mistake|oops|wrong|didn'?t mean|undo|revers\w+|instead|except|but not|fyi|btw"
     r"|by the way|just so|used to|remember|last time|next time|one day|some ?day|eventually|later|sometimes"
     r"|always|usually|normally|or|versus|vs|why|who|whom|whose|what|which|how come|did|do you (?:think|reckon|believe)"
     r"|should (?:we|i)|shall (?:we|i)|(?:is|was) (?:it|that) (?!possible)|were we|are we|credit\w* (?:it |back )*to (?:our|the)|to (?:our|the) (?:deposit|float|account)|(?:freeze|block|lock|hold) off|lol|haha\w*|nope|me:|am i|everyone|everybody|all|every|each|both|them|cards|half"
@@ -43,7 +43,7 @@ HARMLESS: Final = re.compile(
     r"|(?:if it|unless it)(?:'s| is|'?s not| isn'?t| is not) (?:too much |any |a )?(?:trouble|bother|too late|okay|ok|alright|convenient)|just in case|if you wouldn'?t mind"
     r"|when(?:ever)? (?:it'?s |it is )?(?:convenient|suits)|when(?:ever)? you(?:'re| are) (?:able|free)|whenever you(?:'ve| have) a (?:minute|moment|second)|as soon as (?:you can|possible)|if you'?d be so (?:good|kind)"
     r"|if you please|when you get (?:round to it|a chance)|(?:i'm |i am )?(?:sorry|embarrassed|ashamed|mortified) to (?:say|admit)(?: that)?|i(?:'m| am) afraid(?: that)?|i hate to (?:rush|bother|trouble) you|i don'?t like to (?:rush|bother|trouble|fuss|make a fuss)"
-    r"|(?:just )?as i (?:said|say|feared|expected|thought)(?: (?:it|he|she|they) (?:would|might|did))?(?: (?:before|earlier|already))?(?=[ ]*(?:$|[.,;!]))|right now|from now(?: on)?(?= *$)|is it possible to|all good|after all|thank you so much|as usual|as always)\b"
+    r"|(?:just )?as i (?:said|say|feared|expected|thought)(?: (?:it|he|she|they) (?:would|might|did))?(?: (?:before|earlier|already))?(?=[ ]*(?:$|[.,;!]))|right now|from now(?: on(?:wards)?)?(?= *(?:$|[.,;!)]|please\b|pls\b))|is it possible to|all good|after all|thank you so much|as usual|as always)\b"
 )
 #: What is over, and why money comes back: `offsite done`. Not what may be the request itself.
 IS_OVER: Final = re.compile(

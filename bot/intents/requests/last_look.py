@@ -68,6 +68,17 @@ _GREETS: Final = frozenset(
         "all",
         "everyone",
         "yes",
+        "mate",
+        "pal",
+        "boss",
+        "chief",
+        "buddy",
+        "dude",
+        "sir",
+        "madam",
+        "hun",
+        "dear",
+        "darling",
         "quick",
         "hiya",
         "yo",
@@ -137,13 +148,13 @@ _GREETS: Final = frozenset(
     ]
 )
 _REPORTED: Final = re.compile(
-    r"\b(?:mention\w*|recommend\w*(?! it)|(?<!i )promis\w+|claim(?:s|ed)|texted|keeps? (?:repeating|saying)|suggest\w*|reckons?|insist\w* (?:that|we|to)|proposed?)\b"
+    r"\b(?:mention\w*|recommend\w*(?! it)|(?<!i )promis\w+|claim(?:s|ed)|texted(?! (?:me |us )?from\b)|keeps? (?:repeating|saying)|suggest\w*|reckons?|insist\w* (?:that|we|to)|proposed?)\b"
     r"|(?:^|[.,;!]\s*)should (?!be\b)|\bin the event\b|\b(?:one|you|we|i) would (?:have to|then)\b|\b(?:it )?would be (?:best|better|wise|wiser|safer|smart|good|fine) (?:to|if)\b"
     r"|\b(?:yourself|myself)\b|\b(?:himself|herself|themselves|itself)\W*$"
 )
 _TAKEN_BACK: Final = re.compile(
     r"\bleave (?:it |them |this |that |(?:the|her|his|their) card |§c\d+§ )?(?:frozen|blocked|locked|closed|open|exactly|just as|as (?:it |is\b)|alone|be\b)|\bok(?:ay)?,? leave\W*$|\b(?:so|then|therefore) no (?:clos|freez|block|load|unload|unfreez|order|chang|top)\w*\b|\b(?:just )?(?:reading|read) (?:it|that|this) (?:out|aloud)\b|\bvoice typing\b"
-    r"|\b(?:that'?s|thats|that was|this is|this was|was|is) (?:meant |intended )?for (?:the |an)?other\b|\bdiff(?:erent)? (?:bot|company|channel|workspace)\b|\b(?:stays|staying|remains|remaining) with us\b|\bforget it\b|[.!;–-]\s*(?:so |then |now |and |there(?:'s| is) )*no (?:more )?need (?:for|to do) (?:it|this|that|anything)\b|\b(?:dictat\w+|recit\w+) (?:it|this|that)\b|[.!;]\s*(?:is|was) (?:that|this|it) (?:the |a )?(?:right|correct|ok|okay|wise|allowed|enough|same)\b[^.?]*\?|\bnot even (?:frozen|blocked|locked)\b|"
+    r"|\b(?:that'?s|thats|that was|this is|this was|was|is) (?:meant |intended )?for (?:the |an)?other\b|\bdiff(?:erent)? (?:bot|company|channel|workspace)\b|\b(?:stays|staying|remains|remaining) with us\b|\bforget it\b|\bsa(?:id|ys) (?:nobody|no[ -]?one)\b|[.!;–-]\s*(?:so |then |now |and |there(?:'s| is) )*no (?:more )?need (?:for|to do) (?:it|this|that|anything)\b|\b(?:dictat\w+|recit\w+) (?:it|this|that)\b|[.!;]\s*(?:is|was) (?:that|this|it) (?:the |a )?(?:right|correct|ok|okay|wise|allowed|enough|same)\b[^.?]*\?|\bnot even (?:frozen|blocked|locked)\b|"
     r"\bsecond thoughts?,? (?:no|not|leave|don'?t)\b|[.,;–-]\s*no(?:pe)?\b(?! (?:rush|hurry|more|longer|need to|receipts?|card|worries|problem|harm|idea|answer|reply|cash|money|trace|drama|one))|\boops\b|\bi mean(?=\s+(?:un|not|no\b|§|freeze|block|load|close|top|take|put))|\bi meant\b(?! another)|\bwrong (?:channel|chat|thread|window|person|group)\b"
     r"|\bnot that\b|\byeah,? right\b|^\W*done\b|(?<!is )(?<!was )\bdone\W*$|\bwait\b|\b(?:only )?a test\b|^\W*test\b|\bor was it\b|\bsorry,? (?:i meant|no|not|§[ac])"
 )
@@ -179,7 +190,7 @@ _HOMEWARD: Final = (
 #: An amount that the balance shall come to, or a part above a mark.
 _NOT_BY: Final = {
     "topup_card": re.compile(
-        rf"{_HOMEWARD}|§a\d+§(?: usd)?\s*/\s*(?:day|week|month|d|w|m)\b|\b(?:bump|cap|raise|lower|limit|bring|drop)\b[^.]{{0,40}}\bto §a\d+§(?: usd)?\s*(?:/|per|a|each)\s*(?:day|week|month|d\b|w\b|m\b)|{_BY_OTHERS}|(?:\bback §a\d+§(?: usd)?|§a\d+§(?: usd)? back)(?: (?:to|on|onto|for) §c\d+§)? (?:from|out of) {_NOT_OURS}|\b(?:get|claim|take|pull) §a\d+§(?: usd)? back\b|"
+        rf"{_HOMEWARD}|\brs\b|§a\d+§(?: usd)?\s*/\s*(?:day|week|month|d|w|m)\b|\b(?:bump|cap|raise|lower|limit|bring|drop)\b[^.]{{0,40}}\bto §a\d+§(?: usd)?\s*(?:/|per|a|each)\s*(?:day|week|month|d\b|w\b|m\b)|{_BY_OTHERS}|(?:\bback §a\d+§(?: usd)?|§a\d+§(?: usd)? back)(?: (?:to|on|onto|for) §c\d+§)? (?:from|out of) {_NOT_OURS}|\b(?:get|claim|take|pull) §a\d+§(?: usd)? back\b|"
         r"\b(?:top(?:ped|ping)?[ -]?up|topup|fill(?: up)?|load|bring|raise|increase|up)\s+(?:§c\d+§|it|(?:the|her|his|that) card)\s+(?:up |back )?to §a|\b(?:above|over|below|under|until|till) §a|\bup to §a"
     ),
     "unload_card": re.compile(
@@ -187,7 +198,7 @@ _NOT_BY: Final = {
         r"\b(?:above|over|below|under|except|but|leave|leaving|down to) §a|\bdown to\b|\b(?:on|onto|in|into|to)(?: the| an?)? of\b"
     ),
     "set_markup": re.compile(
-        r"\bby §a|\b(?:lower|raise|cut|bump|increase|decrease|reduce|drop|up)\s+(?:the |our |a )?(?:deposits? )?mark-? ?up\s+§a|§a\d+§ (?:more|less|up|down)\b"
+        r"\bby §a|\b(?:lower|raise|cut|bump|increase|decrease|reduce|drop|up)\s+(?:the |our |a )?(?:deposits? )?mark-? ?up\s+§a|§a\d+§ (?:more|less|up|down)\b(?! (?:back )?to §a)"
     ),
     # What became of a transfer is asked, whatever else is said of it.
     "submit_funding": re.compile(
@@ -195,7 +206,7 @@ _NOT_BY: Final = {
     ),
     "close_card": re.compile(r"\bshut (?:it|her card|his card|§c\d+§) for (?!good|ever|always)"),
     "freeze_card": re.compile(
-        r"\b(?:disable|deactivate|stop|pause|suspend|remove|block|freeze|lock|(?:turn|switch) off)\b[^.;!?]{0,20}\b(?:threeds|codes?)\b|\b(?:pause|stop|halt|suspend|hold)\b.{0,40}\b(?:everything|anything|all of it|send\w{0,5})\b|^\W*(?:(?:please|pls|kindly) )?(?:the|that|this) (?:freeze|block|hold|lock|pause|suspension)\b|\b(?:un|de)\s?-?\s(?:freez|block|lock)|\b(?:un|de)-(?:freez|block|lock)|\b(?!(?:put|place|placing|apply|set|do|make|initiate|arrange|slap|stick|want|need|request|carry|start|activate|enable)\b)[a-z]+ (?:the|that|this) (?:freeze|block|hold|lock|pause) (?:on|of|for)\b|"
+        r"\b(?:disable|deactivate|stop|pause|suspend|remove|block|freeze|lock|(?:turn|switch) off)\b[^.;!?]{0,20}\b(?:threeds|codes?)\b|\b(?:pause|stop|halt|suspend|hold)\b.{0,40}\b(?:everything|anything|all of it|send\w{0,5})\b|^\W*(?:(?:please|pls|kindly) )?(?:the|that|this) (?:freeze|block|hold|lock|pause|suspension)\b|\b(?<!put the )(?<!put a )(?:freeze|block|hold|lock|pause|suspension) (?:up)?(?:on|of|for|from) (?:§c\d+§|it|(?:her|his|the|that) card)(?: card)? (?:can|may|could|should|must|has to|needs to|is|was|isn|has|had|will|came|went|goes)\b(?! (?:please |now )*be (?:put|placed|applied|set|activated|made|done|imposed))|\b(?:un|de)\s?-?\s(?:freez|block|lock)|\b(?:un|de)-(?:freez|block|lock)|\b(?!(?:put|place|placing|apply|set|do|make|initiate|arrange|slap|stick|want|need|request|carry|start|activate|enable)\b)[a-z]+ (?:the|that|this) (?:freeze|block|hold|lock|pause) (?:on|of|for)\b|"
         r"\b(?:freeze|block|hold|lock|pause|suspension) (?:from|off|of(?= §c))\b(?! (?:now|today|immediately|here on|being|spending|paying|payments|all))|\b(?:matter|issue|case|problem|dispute|thing) (?:is|was|has been|got) (?:settled|resolved|solved|cleared|sorted)\b|\b(?:take|lift|remove|undo|end|release|drop|clear) (?:off )?(?:the |that |her |his )?(?:freeze|block|hold|lock|pause)\b"
     ),
     # What is switched on may be something else of the card.
@@ -216,7 +227,7 @@ _NOT_BY: Final = {
 #: `she paid the courier herself`.
 _BY_THEMSELVES: Final = re.compile(
     r"\b(?:he|she) (?:paid|pays|bought|covered|advanced|fronted|booked|settled|drove|fixed|carried)\b[^.,;§]{0,40}\b(?:himself|herself|myself)\b"
-    r"|\bthey (?:paid|pay|bought|covered|advanced|fronted|booked|settled)\b[^.,;§]{0,40}\bthemselves\b"
+    r"|\b(?:s?he|they|§c\d+§) (?:has |have )?(?:asked|begged) for (?:it|this|that) (?:himself|herself|themselves)\b|\bthey (?:paid|pay|bought|covered|advanced|fronted|booked|settled)\b[^.,;§]{0,40}\bthemselves\b"
 )
 #: Why money is taken back.
 _TOO_MUCH: Final = re.compile(r"\b(?:oops|ups|whoops)\b")
@@ -243,14 +254,14 @@ _NOT_A_REQUEST: Final = re.compile(
     r"\b(?:the|this|that|my|his|her) (?:top-?up|topup|request|load|freeze|block|unfreeze|order|unload|change|closure|reveal|form|transfer) (?:is|was|will be) (?:not|no longer|never) (?:needed|necessary|required|wanted|right|correct|ok|okay|allowed)\b|\bnever ?mind\b|\bnvm\b|\brather not\b|\b(?:we|you|they|i|one) (?:really )?should not\b|(?<!\bour )\bdirection\b|^\W*never\b|\b(?:pause|stop|halt|suspend|hold) (?:all )?(?:the )?(?:sending|payouts|transfers|executions|queue|everything)\b|"
     r"(?<!he )(?<!they )\brefus\w+ to\b|\brefus\w+ to (?:approv|sign|agree|allow|authori|confirm|ok\b|do (?:it|this|that)\b|be\b)|\b(?:instruct|order|command|urg|forc|pressur|oblig)\w* (?:us|me|you|him|her|them) to\b|\bforb[ia]d\w*|\b(?:not|never|isn'?t|aren'?t|n't) (?:\w+ )?(?:allowed|permitted|supposed|entitled) to\b|\bprohibit\w*"
     r"|\b(?:almost|nearly) (?:had|wrote|asked|said|told|typed|sent|put|made)\b|\b(?:a|the) drill\b|\bdream(?:t|ed|ing)?\b|\bfor instance\b|\bshow me how\b|\bhow (?:would|do|can|should|could|might) (?:i|we|one|you|somebody)\b|\b(?:do|does|did) (?:i|we|he|she|they|you|somebody|anyone) (?:have to|need to|want)\b"
-    r"|\bwould (?:it|that) be (?:smart|wise|ok|okay|right|wrong|good|bad|better|sensible|fair|legal|enough)\b|\bit would be (?:wrong|stupid|bad|unwise|foolish|a mistake|illegal)\b|\b(?:was|were) about to\b|\bwould never\b|\bno reason to\b"
+    r"|\bwould (?:it|that) be (?:smart|wise|ok|okay|right|wrong|good|bad|better|sensible|fair|legal|enough)\b|\bit would be (?:wrong|stupid|bad|unwise|foolish|a mistake|illegal)\b|\b(?:was|were) about to\b|\b(?:is|are|was|were) (?:it|that|this|he|she|they) (?:right|wrong|wise|correct|ok|okay|fair|smart|clever|necessary|enough)(?: (?:of|for) [a-z]+)? to\b|\bwould never\b|\bno reason to\b|^\W*(?:please |pls |kindly )?(?:do not|don'?t|dont) (?:§c\d+§|he|she|they|we|i|it|the|his|her|our|will|may)(?: card)? (?:is|isn'?t|has|hasn'?t|was|wasn'?t|are|had|needs|wants|got|lost|left|can'?t|can|went|did)\b"
     r"|\b(?:his|her|their|the|[a-z]+'s|this|that) (?:[a-z]+ )?(?:e?mail|message|note|text|words|line(?! (?:was|is|got) (?:blocked|cut|dead|lost|stolen|closed|cancell?ed|deactivated|disconnected|hacked|suspended|switched))|form|request|ticket|letter|sms|post|comment|voicemail|sentence|title|chat)(?: (?:on|in|of|from) (?:the|his|her|my|our) [a-z]+)? (?:was|is(?! ?§[et])(?! (?:due|overdue|expired|expiring|lost|broken|gone|dead|full|running out)\b)|reads?|says|said|stands|goes|had|asks|contains)\b"
-    r"|\bin (?:his|her|their|the|[a-z]+'s) (?:e?mail|message|note|form|letter|ticket|chat)\W+(?:stands|is|it|there|he|she|they|we)\b|\b(?:keeps?|kept) (?:on )?(?:writing|saying|typing|asking (?:me|us)|telling|texting|repeating|shouting)\b|\b(?:he|she|they|bob) goes(?! (?:on|to|for|back|home|away|in|into|out|off|there|abroad|with|by|through|live)\b)|\b(?:wrote|texted|scribbled|(?<!been )(?<!is )(?<!was )(?<!got )posted(?! (?:an?|the|some|his|her) (?:photo|picture|pic|video|selfie|story)s?\b))\b|(?<!needs it )(?<!need it )(?<!wants it )(?<!want it )(?<!have it )\btyped\b(?! (?:it )?(?:twice|wrong))(?<!digit typed)(?<!number typed)(?<!i typed)"
+    r"|\bin (?:his|her|their|the|[a-z]+'s) (?:e?mail|message|note|form|letter|ticket|chat)\W+(?:stands|is|it|there|he|she|they|we)\b|\b(?:keeps?|kept) (?:on )?(?:writing|saying|typing|asking (?:me|us)|telling|texting|repeating|shouting)\b|\b(?:he|she|they|bob) goes(?! (?:on|to|for|back|home|away|in|into|out|off|there|abroad|with|by|through|live)\b)|\b(?:wrote|texted(?! (?:me |us )?from\b)|scribbled|(?<!been )(?<!is )(?<!was )(?<!got )posted(?! (?:an?|the|some|his|her) (?:photo|picture|pic|video|selfie|story)s?\b))\b|(?<!needs it )(?<!need it )(?<!wants it )(?<!want it )(?<!have it )\btyped\b(?! (?:it )?(?:twice|wrong))(?<!digit typed)(?<!number typed)(?<!i typed)"
     r"|(?<!because )(?<!since )\bthat(?:'s| is| was) (?:a joke|a test|what|not|how|the (?:order|request|wording|text)|from|(?:his|her|their) (?:words?|wording|text|request|message|order|note))\b|\bthis is (?:a joke|a test|a drill|what|from|just a)\b|\b(?:would be|is|was) (?:a (?:bad|stupid|terrible|silly) (?:idea|thing|move)|a mistake|stupid|silly|foolish|madness|crazy|absurd|nonsense)\b"
     r"|\bchanged? (?:my|our|his|her) minds?\b|\bactually,? (?:leave|no|don'?t|not|forget|wait|skip)\b|\b(?:leave|let) (?:it|that|this|her card|his card) (?:be(?! (?:un)?(?:frozen|blocked|locked|suspended|paused|closed))|as|alone|for now|like)\b|[.;!,–-]\s*(?:please |just |so |well |but |sorry,? )?(?:leave it|do not|don'?t|not)(?: do (?:it|that|this))?\W*$|[.;!]\s*(?:please )?(?:do not|don'?t)\b(?! (?:worry|mind|hurry|rush|hesitate|ask|tell|panic))"
-    r"|\b(?:not|never|n't|nobody|no one) (?:yet |been |has |have )*(?:approved|agreed|signed|authori[sz]ed|confirmed|cleared)\b|(?<!voucher was )(?<!receipt was )(?<!contract was )(?<!form was )\bnot (?:signed|approved|agreed)\b|\bdisagree\w*|\b(?:bob|carol|dave|he|she|they|boss|manager|finance) (?:is|are) against\b|\bcorrection\b|\bphish\w*|(?<!the )(?<!that )(?<!this )(?<!a )\bhold(?:ing)? off\b|\bfirst (?:ask|check|tell|call)\b|\bask [a-z§]\w* first\b|\brejected\W*$|\bi (?:don'?t|do not|didn'?t) (?:mean|want|wish|intend)\b"
+    r"|\b(?:not|never|n't|nobody|no one) (?:yet |been |has |have )*(?:approved|agreed|signed|authori[sz]ed|confirmed|cleared)\b|(?<!voucher was )(?<!receipt was )(?<!contract was )(?<!form was )\bnot (?:signed|approved|agreed)\b|\bdisagree\w*|\b(?:bob|carol|dave|he|she|they|boss|manager|finance) (?:is|are) against\b|\bcorrection\b|\bphish\w*|(?<!the )(?<!that )(?<!this )(?<!a )\bhold(?:ing)? off\b|\bfirst (?:ask|check|tell|call)\b|\bask [a-z§]\w* first\b|\brejected\W*$|\bi (?:don'?t|do not|didn'?t) (?:mean|want|wish|intend)\b(?! to (?:explain|hear|argue|fight|see|read|repeat|know|wait|think|look|beg|chase|discuss)\b)"
     r"|\((?:[a-z]+'s|his|her|their) words?\)|\b(?:as soon as|once|unless|until|till|if|when|whenever) (?:[a-z]+|§[cm]\d+§) (?:agrees?|approves?|signs?|confirms?|says?|allows?|okays?|calls?|lands?|answers?|replies|arrives?|asks?|wants?)\b|\b(?:are|were) we (?:not )?(?:allowed|supposed)\b"
-    r"|\bmake (?!sure\b|it\b|her\b|his\b|the\b|that\b|a\b|an\b|this\b|our\b|me\b|them\b|§|no\b|mark|daily\b|weekly\b|monthly\b|max\b|limit\b|per\b)[a-z]+ (?:§c|(?:show|card|mark-?up|set|put|freeze|load|close|change|please|block|weekly|can|submit|add|send|top|unfreeze|take|pull|order)\b)|\blet'?s see\b|\bpracti[cs](?!ally)\w+\b|\btranslat\w+\b|\bin (?:polish|german|french|spanish|english)\b|^\W*@\w"
+    r"|\bmake (?!sure\b|it\b|her\b|his\b|the\b|that\b|a\b|an\b|this\b|our\b|me\b|them\b|§|no\b|mark|daily\b|weekly\b|monthly\b|max\b|limit\b|per\b)[a-z]+ (?:§c|(?:show|card|mark-?up|set|put|freeze|load|close|change|please|block|weekly|can|submit|add|send|top|unfreeze|take|pull|order)\b)|\blet'?s see\b|\bpracti[cs](?!ally)\w+\b|\btranslat(?:e|ed|es|ing)\b|\btranslation of (?:his|her|the|their) (?:message|mail|request)\b|\bin (?:polish|german|french|spanish|english)\b|^\W*@\w"
     r"|\b(?:her|his|their|that|the|this) card (?:and|or|&|\+) (?:§c|(?:the )?card|his|hers|her|that|mine)|§c\d+§(?: card)? (?:and|or|&|\+) (?:her|his|their|that|the other) card\b|§c\d+§ (?:and|or|&) §c"
 )
 #: Somebody else gave the order: `the principal has instructed us to load …`. What its writer or `we` decided is a request.
@@ -294,7 +305,7 @@ _NOT_TO_GIVE: Final = re.compile(
 _GIVES: Final = frozenset({"topup_card", "set_limits", "order_card", "reveal_card"})
 #: Other days and hours, behind the request.
 _LATER_THAN_NOW: Final = re.compile(
-    r"\bboth\b(?! (?:ways|directions|nights|days|rooms|of us|sides))|(?<!cloned )(?<!skimmed )(?<!hacked )(?<!stolen )(?<!with him )(?<!with her )(?<!with them )(?<!told him )(?<!told her )\btwice\W*$(?<!typed it twice)|\bafter (?:lunch|work|hours|the (?:weekend|holiday|meeting))\b\W*$|\bwhen (?:he|she|they|it|(?:the|his|her|their|our|my|an?) (?:[a-z]+ ){1,2}?|§c\d+§) ?(?:lands?|arrives?|comes?(?: in)?|returns?|is (?:back|here|in|ready|through)|gets|clears|follows)\b\W*$"
+    r"\bboth\b(?=\W*(?:$|[.,;!?)])| (?:please|pls|now|cards?|accounts?|of (?:them|these|those|the)|§|his|her|the|their|to|by|for|on|and|with|today|again|temporarily|permanently|asap)\b)(?! the (?:nights|days|rooms|dupes|ways))|(?<!cloned )(?<!skimmed )(?<!hacked )(?<!stolen )(?<!with him )(?<!with her )(?<!with them )(?<!told him )(?<!told her )\btwice\W*$(?<!typed it twice)|\bafter (?:lunch|work|hours|the (?:weekend|holiday|meeting))\b\W*$|\bwhen (?:he|she|they|it|(?:the|his|her|their|our|my|an?) (?:[a-z]+ ){1,2}?|§c\d+§) ?(?:lands?|arrives?|comes?(?: in)?|returns?|is (?:back|here|in|ready|through)|gets|clears|follows)\b\W*$"
 )
 
 
@@ -456,8 +467,10 @@ _FOR_SOME_TIME: Final = re.compile(
 
 
 def is_another_thing(reading: Reading, context: Context) -> bool:
-    """Whether the message says what doing it would be or bring, or is about a paper, or a card for some time alone."""
+    """Whether the message says what doing it would be or bring, or is about a paper, a transfer or a card for some time alone."""
     text = context.found.masked
+    if reading.intent != "submit_funding" and context.found.inside(text, "tx_hash"):
+        return True
     if reading.intent == "order_card" and _FOR_SOME_TIME.search(text):
         return True
     return _VERDICT.search(text) is not None or _is_a_paper(text, context)

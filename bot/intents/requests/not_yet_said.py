@@ -27,17 +27,19 @@ _ASKS_FOR: Final = word_set(
 )
 _ALLOWED: Final = "|".join(sorted(_ASKS_FOR))
 _VERB: Final = rf"(?:{ACTION_VERBS})"
+#: What is requested of us: `about to pause the campaign` speaks of something else.
+_OURS: Final = r"(?:[\w-]+ )?(?:cards?|accounts?|plastic|prepaid|freeze|block|lock|hold|limits?|mark-?up|float|balance|numbers?|phone|codes?|top|load|deposits?|transfers?|funding|amounts?|sums?|money|funds|same|ones?|others?|daily|weekly|monthly|requests?|forms?|rest|markup)"
 _YES: Final = r"(?:approval|confirmation|ok|okay|sign-?off|go-?ahead|clearance|authori[sz]ation|consent|green light|signature|decision)"
 #: Somebody else who may, must or wants to do it: `onto §c1§ Bob can load §a2§`, whatever the order.
 _DOES: Final = r"(?:can|may|will|should|could|would|must|shall|might|cannot|(?:has|have|needs?|ought|wants?|wishes|is|are|was|were|plans?|hopes?|intends?|is going|are going|is about|is supposed|is meant|is allowed|gets|got) to)"
-_DOER: Final = r"(?<![\w'’])(?!(?:you|u|ya|we|i|someone|somebody|team|bot|all|no|not|who|which|what|it|that|this|there|please|pls|kindly|also|now|so|and|then|card|cards|plastic|prepaid|limit|limits|amount|request|money|money's|if)\s)(?:[a-z][\w.'’-]*|§[cm]\d+§)"
+_DOER: Final = r"(?<![\w'’])(?!(?:you|u|ya|ye|yous|yer|y'?all|we|i|someone|somebody|team|bot|all|no|not|who|which|what|it|that|this|there|please|pls|kindly|also|now|so|and|then|card|cards|plastic|prepaid|limit|limits|amount|request|money|money's|if)\s)(?:[a-z][\w.'’-]*|§[cm]\d+§)"
 _DONE_BY: Final = r"(?:(?:un|re|de)?-?(?:freeze|block|lock|activate|load|suspend|fund|enable|submit)|put|add|give|send|take|pull|set|move|transfer|raise|lower|cap|limit|close|terminate|cancel|top ?up|top|increase|reduce|pause|withdraw|recharge|credit|deactivate|return|(?:change|update)(?=[^.,;!?]*§t)|reveal)"
 _REPORTS: Final = (
     rf"{_DOER}\s+{_DOES}\s+(?:please |now |also |then |just |only |again )*{_DONE_BY}(?:\s+(?:up|back|on|onto|off|from|the|a|her|his|their|card|limits?|daily|weekly|monthly|of|for|to|phone|number)){{0,4}}(?=\s*(?:§[act]|\W*$|[.,;!]|(?:it(?! into?\b)|him|her|them|please|pls|for good|permanently)\b))",
     rf"\bby (?!(?:you|us|now|today|then|mistake|noon|link|the bot|the)\b (?!team|driver))(?:[a-z][\w.'’-]* ){{1,3}}?(?:{_DOES} )?(?:please )?(?:to )?be [a-z]+(?:ed|en|ut|et)\b",
-    rf"(?<![\w'’])(?!(?:{_ALLOWED})\s)[a-z][\w'’]*\s+to\s+(?:please\s+)?{_VERB}\b",
+    rf"(?<![\w'’])(?!(?:{_ALLOWED})\s)[a-z][\w'’]*\s+to\s+(?:please\s+)?(?!book\b(?! (?:it|this|that|the (?:deposit|transfer|funding)|our|§h))){_VERB}\b(?! (?:the|our|his|her|their|its|all|my) (?!{_OURS}\b)[a-z]+)",
     rf"\b(?:policy|plan|instruction|instructions|advice|rule|idea|script|habit|practice|job|task|duty|procedure|usual|aim|goal|intention)\s+(?:is|was|would be|are|were)\s+to\s+{_VERB}\b",
-    rf"(?:\b(?:i|he|she|they)|§c\d+§)(?:'ll| will| can| could| would| shall| may)\s+(?:now |just |also |then |have to |need to )?(?!(?:order|book|register|create|update)\b){_VERB}\b",
+    rf"(?:\b(?:i|he|she|they)|§c\d+§)(?:'ll| will| can| could| would| shall| may)\s+(?:now |just |also |then |have to |need to )?(?!(?:order|book|register|create|update)\b){_VERB}\b(?! the (?:heat|blame|flak|hit|rap|fall|call|bus|train|rest))",
     rf"\bto\s+(?:please\s+)?§c\d+§\s+(?:card\s+)?{_VERB}\b",
     rf"\b(?:that|whether|if) (?!you\b|we\b|someone\b|somebody\b)[a-z]+ will (?:please )?(?:§c\d+§ )?{_VERB}\b",
     rf"\b(?:i|we|he|she|they)'d have to\b|\bwe(?:'ll| will)\s+(?:now |just |also |then )?{_VERB}\b",
@@ -62,9 +64,9 @@ _TAKEN_BACK: Final = (
     r"\((?:a |only |just )?(?:test|sample|copied|copy|forwarded|fwd|pasted|template)\b[^)]*\)|\bsent by the\b",
     r"[,.]\s*(?:he|she|they) (?:beg|demand|plead|shout|yell|scream|order|command|insist|implor|cri|cry)\w*\W*$|[,.]\s*(?:begs|demands|pleads|shouts|yells|sayeth|insists|orders) (?:the|my|our|his|her|[a-z]+)\b",
     r"[-–—,.]\s*(?:but )?(?:why|thoughts|is (?:that|this) (?:ok|okay|fine|right|good)(?: (?:with|for) (?:you|us))?|(?:any )?objections|makes sense|or not)\s*\?\W*$",
-    r"\b[a-z]+ permitting\b|\b(?:like|(?<!same )as) last (?:time|month|week|year)\b|\baccording to (?!(?:plan|schedule|the|our)\b)",
+    r"\b[a-z]+ permitting\b|\b(?:like|(?<!same )as) last (?:time|month|week|year)\b|\baccording to (?!(?:plan|schedule|the|our|new|travel|company|internal|agreement|contract|budget|my|invoice|attached|policy)\b)",
     r"\b(?:as soon as|the moment|the minute|the second|the day) (?!possible|you )[a-z§][\w§'’]* (?:is|are|signs|comes|gets|calls|lands|arrives|returns|says|pays|leaves|answers)\b",
-    rf"^\W*(?:can|could|will|would) (?!(?:you|u|ya|we|i|someone|somebody|one|anyone|anybody|please|pls|kindly|daily|weekly|monthly|card|the|this|that|his|her|their|our|my)\b)[a-z§][\w§]* {_VERB}\b|\b(?:no longer|instead of) (?:the )?{_VERB}\b|^\W*search for\b",
+    rf"^\W*(?:can|could|will|would) (?!(?:you|u|ya|ye|yous|yer|y'?all|we|i|someone|somebody|one|anyone|anybody|please|pls|kindly|daily|weekly|monthly|card|the|this|that|his|her|their|our|my)\b)[a-z§][\w§]* {_VERB}\b|\b(?:no longer|instead of) (?:the )?{_VERB}\b|^\W*search for\b",
 )
 _ON_HOLD: Final = r"[-–—(:]\s*(?:on hold|hold)\b\W*$"
 

@@ -549,7 +549,9 @@ def _commanded(frame: Frame | None, clause: Clause) -> bool:
 
 
 def _asks_how(clause: Clause) -> bool:
-    return HELP.search(clause.text) is not None and clause.text.startswith(("how", "what", "help"))
+    return HELP.search(clause.text) is not None and clause.text.startswith(
+        ("how", "what", "help", "syntax", "guide", "command", "the syntax")
+    )
 
 
 def _decision(text: str, context: Context) -> Reading:

@@ -519,9 +519,15 @@ _THE_FREEZE: Final = re.compile(
 )
 
 
+#: What it shall be is no sum that is moved: a slip took the word for a limit.
+_RAISED_TO: Final = re.compile(
+    r"\b(?:raise|lower|lift|increase|reduce|set|drop|cut|bump|bring|push)\b(?: (?!§)\S+){0,3} (?:(?:for|of|on) )?§c\d+§ (?:up |down )?to §a|\b(?:raise|lower|lift|increase|reduce|set|cut)\b(?: (?!§)\S+){1,3} to §a"
+)
+
+
 def _money(said: str, card: str, summed: bool) -> Iterator[tuple[str, str]]:
     sums = re.findall(r"§a\d+§", said)
-    if len(set(sums)) > 1:
+    if len(set(sums)) > 1 or _RAISED_TO.search(said):
         return
     bare = _LIES_ON.sub(" ", said)
     home, away = _TO_FLOAT.search(bare), _FROM_FLOAT.search(bare)

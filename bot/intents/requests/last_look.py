@@ -211,7 +211,7 @@ _NOT_BY: Final = {
     ),
     # What is switched on may be something else of the card.
     "unfreeze_card": re.compile(
-        r"^(?=.*\b(?:enable|activate|switch|turn|set up)\b).*\b(?:codes?|otp|threeds|sms|verification|contactless|apple pay|google pay)\b",
+        r"^(?=.*\b(?:enable|activate|switch|turn|set up)\b).*\b(?:codes?|otp|threeds|sms|verification|one[ -]?time|contactless|apple pay|google pay)\b",
         re.DOTALL,
     ),
     "order_card": re.compile(

@@ -54,7 +54,7 @@ _ON_VERBS: Final = (
     r"\b(?:re|un)?-?load(?:ed|ing)?\b|\btop(?:ped|ping)?[ -]?up\b|\btopup\b|\b(?:refill|recharge)\b|\bback\b"
 )
 _ALL: Final = re.compile(
-    r"\b(?:everything|the (?:whole|entirety|totality) of|to zero|completely|all of it|all the (?:money|rest)|the (?:whole|entire|full) lot|the (?:whole|full|entire|remaining|leftover) (?:balance|amount|money|rest)|the rest|the remainder|whatever(?:'s| is)? (?:left|remains|stays|still|there)|what(?:'s| is)? (?:left|remains))\b"
+    r"\b(?:everything|the (?:whole|entirety|totality) of|to zero|completely|all of it|all the (?:money|rest)|(?:whole|full|entire) (?:balance|amount|rest)(?= (?:of|on|from|off) )|the (?:whole|entire|full) lot|the (?:whole|full|entire|remaining|leftover) (?:balance|amount|money|rest)|the rest|the remainder|whatever(?:'s| is)? (?:left|remains|stays|still|there)|what(?:'s| is)? (?:left|remains))\b"
 )
 _UNIT: Final = r"(?:day|week|month)"
 _LIMITED: Final = re.compile(
@@ -176,16 +176,16 @@ _BASE: Final = word_set(
     route direct deliver forward text mail email show reveal open unhide uncover unmask display order issue arrange provide sweep empty drain withdraw
     unload return recall claw yank deduct debit transfer shift push throw chuck stick pop drop slap fetch grab reopen reinstate enable disable restore
     connect link assign save edit amend correct fix adjust modify alter apply end undo request grant allow slide park land lodge
-    fling sling lob whack bung toss plonk plop shove shoot beam zap flick slot hurl pump funnel channel pour stash spot float front lend loan
+    fling sling lob whack bung toss plonk plop shove shoot beam zap flick slot hurl pump funnel channel pour stash spot front lend loan
     advance allot allocate deposit pass extend supply furnish provide inject feed fuel juice boost pad augment replenish wang stump
-    scoop skim siphon draw pluck snatch whip haul hoover peel strip trim shave recoup reclaim recover retrieve remove extract reverse
+    drag scoop skim siphon draw pluck snatch whip haul hoover peel strip trim shave recoup reclaim recover retrieve remove extract reverse
     hook tide stand hike crank jack nudge dial knock slash tweak revise introduce impose tighten loosen ditch nuke bin axe scrap ice wake revive unpause
     """
 )
 _VERB: Final = "|".join(sorted(_BASE, key=len, reverse=True))
 #: Somebody is asked, in words before, within or behind what is asked for.
 _ASKS: Final = re.compile(
-    rf"\b(?:please|pls|plz|kindly|(?:can|could|would|will) (?:you|u|ya|ye|yous|yer|y['’]?all|we|i|it|someone|somebody|anyone)|(?:can|could|would) (?:the|her|his)|gotta|need to|(?:can|could|would|may) §[ac]\d+§ (?:please |now |also )?(?:go|be|have|get|land|come)|you (?:can|may)(?: now| please)? (?:{_VERB})|let['’]?s|let us|let them|should|must|has to|have to|needs? to|ought to|asap|urgent(?:ly)?|immediately|right now|straight away|from now(?: on)?|thx|thanks)\b"
+    rf"\b(?:please|pls|plz|kindly|(?:can|could|would|will) (?:you|u|ya|ye|yous|yer|y['’]?all|we|i|it|someone|somebody|anyone)|(?:can|could|would) (?:the|her|his)|gotta|need to|(?:can|could|would|may) §[ac]\d+§ (?:please |now |also )?(?:go|be|have|get|land|come)|you (?:can|may)(?: now| please)? (?:{_VERB})|let['’]?s|let us|let them|(?<=^)need (?=(?:the|our|his|her|this|that) )|should|must|has to|have to|needs? to|ought to|asap|urgent(?:ly)?|immediately|right now|straight away|from now(?: on)?|thx|thanks)\b"
     r"|(?:§c\d+§|\b(?:her|his|their|that|this|the))(?: card)?(?: (?:also|now|still|urgently|really))* (?:needs?|requires?|wants?|could do with|is due|should get|must get|has to get|should have) (?:(?:an?|some|yet) )?(?:another|additional|extra|further|more|§a\d+§ (?:usd |dollars )?(?:more|extra))\b"
     r"|(?:^|[,:–-]\s*)(?:(?:so|and|now|the|our|hi|hello) )*§c\d+§(?: card)? (?:(?:urgently|really|also|still|now) )*(?:needs|requires|is needing|is in need of|could use|could do with|is short (?:of|by)|is short|lacks|is lacking) (?:another |an extra |about )?§a\d+§(?! (?:before|by|in order|or|and)\b)"
     r"|§c\d+§(?: card)? (?:wants|is wanting|is due|is to have|is to get) §a\d+§(?: (?:usd|dollars|more|extra))* (?:on|onto|in) (?:it|there)\b|§a\d+§(?: (?:usd|dollars|bucks))? (?:can|may|should|must|could|has to|needs to)(?: now| please| also| kindly)* (?:come|go|be)\b"
@@ -231,7 +231,7 @@ _HAS_IT_DONE: Final = re.compile(
 )
 #: A guess instead of a sum, a quarrel, a card that is somebody else's, a card that is only to come, what is refused here.
 _SPOILS: Final = re.compile(
-    r"\b(?:thanks|thank you|thx|cheers|ta) for (?:the|that|this|those|my|his|her|their|our|an?|§)\b|\bplease you\b|#\s*§a|\btop off\b|\bon top of (?!it\b|that\b)|\b(?:on|onto|in|into|to)(?: the| an?)? of\b|\b(?:deactivat|disabl)\w*\b(?=.*\b(?:again|un\w+ed|un\w+en|re-?activated)\b)|\b(?:someone|somebody|anyone|anybody|one|people) (?:[a-z]+ )?(?:should|must|ought|has to|needs to|had better)\b|\b(?:top-?up|load|loading|freeze|block|hold|transfer|refill|limit)(?: (?:of|for|on|to) (?:§[ac]\d+§|it|her|him))* (?:is|was|has|are|were|had)\b(?! to\b)|§a\d+§\s*(?:ish|odd|or so|something|give or take|digits|numbers)\b|\b(?:something like|roughly|about|around|approx\w*|circa|maybe|(?<!goes )(?<!go )(?<!moves )(?<!move )(?<!going )up to|at least|at most|nearly|almost|some) §a|~\s*§a"
+    r"\b(?:thanks|thank you|thx|cheers|ta) for (?:the|that|this|those|my|his|her|their|our|an?|§)\b|\bplease you\b|#\s*§a|\btop off\b|\bon top of (?!it\b|that\b)|\b(?:on|onto|in|into|to)(?: the| an?)? of\b|\b(?:deactivat|disabl)\w*\b(?=.*\b(?:again|un\w+ed|un\w+en|re-?activated)\b)|\b(?:someone|somebody|anyone|anybody|one|people) (?:[a-z]+ )?(?:should|must|ought|has to|needs to|had better)\b|\b(?:top-?up|load|loading|freeze|block|hold|transfer|refill|limit)(?: (?:of|for|on|to) (?:§[ac]\d+§|it|her|him))* (?:is|was|has|are|were|had)\b(?! to\b)|§a\d+§\s*(?:ish|odd|or so|something|give or take|digits|numbers)\b|\b(?:something like|roughly|about|around|approx\w*|circa|maybe|(?<!spend )(?<!goes )(?<!go )(?<!moves )(?<!move )(?<!going )up to|at least|at most|nearly|almost|some) §a|~\s*§a"
     r"|\b(?:contest\w*|disput\w*|claims?|claiming|fraud\w*|charge-?backs?|refund\w*|complain\w*|reimburs\w*|cvv|cvc|pin|leave)\b"
     r"|\b(?!(?:card|it|that|her|his|what|there|who|he|she)['’])[a-z]+['’]s §c|\b(?:an?|one|new|another|second|additional|extra|further|separate|fresh) (?:new |prepaid |company |extra )*cards?\b|\bstatus\b"
 )
@@ -285,7 +285,7 @@ class Stretch:
 
 #: Without one of these no stretch is worth a look.
 _KNOWS: Final = re.compile(
-    r"§[aht]|wak|reviv|resurrect|liberat|nuke|ditch|bin\b|zap|trash|empt|drain|sweep|swept|complete|freez|froz|block|lock|suspend|paus|stop|clos|terminat|activ|enabl|thaw|open|hold|ice|working|used|alive|usable|live|digits|number|codes|threeds|everything|rest|balance|left|remain|cancel|shut|kill|delete|retire|gone|for good|for ?ever|permanent|definit|annul|extinguish|scrap|axe|again|back|all of",
+    r"§[aht]|wak|disabl|reviv|resurrect|liberat|nuke|ditch|bin\b|zap|trash|empt|drain|sweep|swept|complete|freez|froz|block|lock|suspend|paus|stop|clos|terminat|activ|enabl|thaw|open|hold|ice|working|used|alive|usable|live|digits|number|codes|threeds|everything|rest|balance|left|remain|cancel|shut|kill|delete|retire|gone|for good|for ?ever|permanent|definit|annul|extinguish|scrap|axe|again|back|all of",
     re.IGNORECASE,
 )
 

@@ -14,7 +14,7 @@ from bot.intents.recognition import strip_lead
 LONGEST: Final = 60  # words; a longer message tells a story
 #: A condition, a report, a thought, another time, somebody else's words, something already done.
 NEVER: Final = re.compile(
-    r"\b(?:if|unless|whether|in case|depending|assuming|provided|suppos\w+|as soon as|once|whenever|would have"
+    r"\b(?:if|unless|whether|in case|depending|assuming|provided|suppos\w+|as soon as|(?<!\bfor )(?<!\bat )once(?! (?:and )?for all)|whenever|would have"
     r"|could have|should have|wouldve|couldve|shouldve|coulda|woulda|shoulda"
     r"|said|says|say|saying|sayin|told|tells|tell|telling|asked|ask(?= (?:him|her|them|§))|wants|wanted|asks|asking|wrote|writes|writing|written|quote|quoted|goes|reads"
     r"|maybe|perhaps|possibly|might (?!i\b|you\b|we\b)|think\w*|thought|wonder(?:s|ed|ing)?|consider\w*|plan\w*|intend\w*"

@@ -154,7 +154,7 @@ _REPORTED: Final = re.compile(
 )
 _TAKEN_BACK: Final = re.compile(
     r"\bleave (?:it |them |this |that |(?:the|her|his|their) card |§c\d+§ )?(?:frozen|blocked|locked|closed|open|exactly|just as|as (?:it |is\b)|alone|be\b)|\bok(?:ay)?,? leave\W*$|\b(?:so|then|therefore) no (?:clos|freez|block|load|unload|unfreez|order|chang|top)\w*\b|\b(?:just )?(?:reading|read) (?:it|that|this) (?:out|aloud)\b|\bvoice typing\b"
-    r"|\b(?:that'?s|thats|that was|this is|this was|was|is) (?:meant |intended )?for (?:the |an)?other\b|\bdiff(?:erent)? (?:bot|company|channel|workspace)\b|\b(?:stays|staying|remains|remaining) with us\b|\bforget it\b|\bsa(?:id|ys) (?:nobody|no[ -]?one)\b|[.!;–-]\s*(?:so |then |now |and |there(?:'s| is) )*no (?:more )?need (?:for|to do) (?:it|this|that|anything)\b|\b(?:dictat\w+|recit\w+) (?:it|this|that)\b|[.!;]\s*(?:is|was) (?:that|this|it) (?:the |a )?(?:right|correct|ok|okay|wise|allowed|enough|same)\b[^.?]*\?|\bnot even (?:frozen|blocked|locked)\b|"
+    r"|\b(?:that'?s|thats|that was|this is|this was|was|is) (?:meant |intended )?for (?:the |an)?other\b|\bdiff(?:erent)? (?:bot|company|channel|workspace)\b|\b(?:stays|staying|remains|remaining) with us\b|\bforget it\b|\b(?:scrap|strike|nix|belay) (?:that|it|this)\b(?! (?:off|on|from|for good|permanently|forever))|\bactually,? (?:no |just |pls |please )?(?:drop|ditch|bin|cancel|kill|undo|hold|park|lose|skip) (?:that|it|this)\b(?! (?:for good|permanently|forever))|\bsa(?:id|ys) (?:nobody|no[ -]?one)\b|[.!;–-]\s*(?:so |then |now |and |there(?:'s| is) )*no (?:more )?need (?:for|to do) (?:it|this|that|anything)\b|\b(?:dictat\w+|recit\w+) (?:it|this|that)\b|[.!;]\s*(?:is|was) (?:that|this|it) (?:the |a )?(?:right|correct|ok|okay|wise|allowed|enough|same)\b[^.?]*\?|\bnot even (?:frozen|blocked|locked)\b|"
     r"\bsecond thoughts?,? (?:no|not|leave|don'?t)\b|[.,;–-]\s*no(?:pe)?\b(?! (?:rush|hurry|more|longer|need to|receipts?|card|worries|problem|harm|idea|answer|reply|cash|money|trace|drama|one))|\boops\b|\bi mean(?=\s+(?:un|not|no\b|§|freeze|block|load|close|top|take|put))|\bi meant\b(?! another)|\bwrong (?:channel|chat|thread|window|person|group)\b"
     r"|\bnot that\b|\byeah,? right\b|^\W*done\b|(?<!is )(?<!was )\bdone\W*$|\bwait\b|\b(?:only )?a test\b|^\W*test\b|\bor was it\b|\bsorry,? (?:i meant|no|not|§[ac])"
 )
@@ -206,7 +206,7 @@ _NOT_BY: Final = {
     ),
     "close_card": re.compile(r"\bshut (?:it|her card|his card|§c\d+§) for (?!good|ever|always)"),
     "freeze_card": re.compile(
-        r"\b(?:disable|deactivate|stop|pause|suspend|remove|block|freeze|lock|(?:turn|switch) off)\b[^.;!?]{0,20}\b(?:threeds|codes?)\b|\b(?:pause|stop|halt|suspend|hold)\b.{0,40}\b(?:everything|anything|all of it|send\w{0,5})\b|^\W*(?:(?:please|pls|kindly) )?(?:the|that|this) (?:freeze|block|hold|lock|pause|suspension)\b|\b(?<!put the )(?<!put a )(?:freeze|block|hold|lock|pause|suspension) (?:up)?(?:on|of|for|from) (?:§c\d+§|it|(?:her|his|the|that) card)(?: card)? (?:can|may|could|should|must|has to|needs to|is|was|isn|has|had|will|came|went|goes)\b(?! (?:please |now )*be (?:put|placed|applied|set|activated|made|done|imposed))|\b(?:un|de)\s?-?\s(?:freez|block|lock)|\b(?:un|de)-(?:freez|block|lock)|\b(?!(?:put|place|placing|apply|set|do|make|initiate|arrange|slap|stick|want|need|request|carry|start|activate|enable)\b)[a-z]+ (?:the|that|this) (?:freeze|block|hold|lock|pause) (?:on|of|for)\b|"
+        r"\b(?:disable|deactivate|stop|pause|suspend|remove|block|freeze|lock|(?:turn|switch) off)\b[^.;!?]{0,20}\b(?:threeds|codes?)\b|§c\d+§(?: card)? (?:still |now )?(?:frozen|blocked|locked|paused|suspended)\b.*\b(?:back (?:on|up|to life|in use)|again)\b|\b(?:pause|stop|halt|suspend|hold)\b.{0,40}\b(?:everything|anything|all of it|send\w{0,5})\b|^\W*(?:(?:please|pls|kindly) )?(?:the|that|this) (?:freeze|block|hold|lock|pause|suspension)\b|\b(?<!put the )(?<!put a )(?:freeze|block|hold|lock|pause|suspension) (?:up)?(?:on|of|for|from) (?:§c\d+§|it|(?:her|his|the|that) card)(?: card)? (?:can|may|could|should|must|has to|needs to|is|was|isn|has|had|will|came|went|goes)\b(?! (?:please |now )*be (?:put|placed|applied|set|activated|made|done|imposed))|\b(?:un|de)\s?-?\s(?:freez|block|lock)|\b(?:un|de)-(?:freez|block|lock)|\b(?!(?:put|place|placing|apply|set|do|make|initiate|arrange|slap|stick|want|need|request|carry|start|activate|enable)\b)[a-z]+ (?:the|that|this) (?:freeze|block|hold|lock|pause) (?:on|of|for)\b|"
         r"\b(?:freeze|block|hold|lock|pause|suspension) (?:from|off|of(?= §c))\b(?! (?:now|today|immediately|here on|being|spending|paying|payments|all))|\b(?:matter|issue|case|problem|dispute|thing) (?:is|was|has been|got) (?:settled|resolved|solved|cleared|sorted)\b|\b(?:take|lift|remove|undo|end|release|drop|clear) (?:off )?(?:the |that |her |his )?(?:freeze|block|hold|lock|pause)\b"
     ),
     # What is switched on may be something else of the card.
@@ -271,6 +271,7 @@ _ORDERED: Final = re.compile(
     r"(?:instruct|direct|advis|order|tell|told|command|ask|request|insist|expect|decid|propos|recommend|suggest|authori[sz]|permit|allow|urg|wish|prefer)(?:e[sd]?|ed|s|ing)?\s+"
     r"(?:(?:us|me|him|her|them|finance|accounts|everyone|everybody|all|staff|the (?:team|office|staff|clerk))\s+)?to\s+"
     r"(?!(?:be|see|know|pay|buy|book|travel|the|this|that|his|her|my|our|a|an)\b|§)"
+    r"|(?<![\w'’])(?!(?:i|we|you|please|kindly|hereby|therefore|to|would|also|it|as|policy|contract|agreement)\b)(?:§[cm]\d+§|[a-z]+)(?: (?:has|have|just|now|again|also|still|loudly|politely))* (?:demand|insist|command|plead|propos|suggest|recommend|beg|urg)(?:e?s|e?d|ged|ing)?\b[^.;!?\n]{0,90}\bthat\b[^.;!?\n]{0,60}\b(?:be|is|are|gets?|should|must|has to|goes)\b"
     r"|\b(?:gave|gives|giving|given|got|received|issued|passed|sent|under)\s+(?:(?:us|me|him|her|them|an?|the|clear|strict|verbal|written|his|her|their)\s+)*(?:orders?|instructions?|directions?|advice)\s+to\b"
 )
 #: `please don't set up …`: what must not be done.
@@ -295,7 +296,7 @@ _ANOTHER_CARD: Final = re.compile(
 _SETTLED_OTHERWISE: Final = re.compile(
     r"(?<![\w§'’])(?!who\b|what\b|nobody\b|it\b|that\b)(?:§[cm]\d+§|[a-z]+) did (?:it|that)(?: (?:already|yesterday|herself|himself|§p\d+§))?(?=\W*(?:$|[.;!]))"
     r"|\b(?:approval|permission|consent|signature|sign-?off|go-?ahead|clearance) (?:is|was|['’]s)(?: still)? (?:missing|lacking|outstanding|denied|refused|not)\b"
-    r"|\b(?:meant|mean) (?:the|his|her|their) other\b|\bthe other (?:one|card) (?:is|was)(?: the one)? (?:meant|right|correct)\b|\bagreed (?:on|upon|for) (?:§[pl]\d+§|tomorrow|later|next)"
+    r"|\b(?:meant|mean) (?:the|his|her|their) other\b|\bthe other (?:one|card) (?:is|was)(?: the one)? (?:meant|right|correct)\b|(?<!finance )(?<!board )(?<!cfo )(?<!ceo )\bagreed (?:on|upon) §[pl]\d+§|\bagreed for §[pl]\d+§|\bagreed (?:on|upon|for) (?:tomorrow|later|next)"
 )
 #: Nobody gives what was given, or is not needed.
 _NOT_TO_GIVE: Final = re.compile(
@@ -305,7 +306,7 @@ _NOT_TO_GIVE: Final = re.compile(
 _GIVES: Final = frozenset({"topup_card", "set_limits", "order_card", "reveal_card"})
 #: Other days and hours, behind the request.
 _LATER_THAN_NOW: Final = re.compile(
-    r"\bboth\b(?=\W*(?:$|[.,;!?)])| (?:please|pls|now|cards?|accounts?|of (?:them|these|those|the)|§|his|her|the|their|to|by|for|on|and|with|today|again|temporarily|permanently|asap)\b)(?! the (?:nights|days|rooms|dupes|ways))|(?<!cloned )(?<!skimmed )(?<!hacked )(?<!stolen )(?<!with him )(?<!with her )(?<!with them )(?<!told him )(?<!told her )\btwice\W*$(?<!typed it twice)|\bafter (?:lunch|work|hours|the (?:weekend|holiday|meeting))\b\W*$|\bwhen (?:he|she|they|it|(?:the|his|her|their|our|my|an?) (?:[a-z]+ ){1,2}?|§c\d+§) ?(?:lands?|arrives?|comes?(?: in)?|returns?|is (?:back|here|in|ready|through)|gets|clears|follows)\b\W*$"
+    r"\bboth\b(?=\W*(?:$|[.,;!?)])| (?:please|pls|now|cards?|accounts?|of (?:them|these|those|the)|§|his|her|the|their|to|by|for|on|and|with|today|again|temporarily|permanently|asap)\b)(?! the (?:nights|days|rooms|dupes|ways))|(?<!cloned )(?<!skimmed )(?<!hacked )(?<!stolen )(?<!with him )(?<!with her )(?<!with them )(?<!told him )(?<!told her )(?<!came in )(?<!came )(?<!refunded )(?<!billed )\btwice\W*$(?<!typed it twice)|\bafter (?:lunch|work|hours|the (?:weekend|holiday|meeting))\b\W*$|\bwhen (?:he|she|they|it|(?:the|his|her|their|our|my|an?) (?:[a-z]+ ){1,2}?|§c\d+§) ?(?:lands?|arrives?|comes?(?: in)?|returns?|is (?:back|here|in|ready|through)|gets|clears|follows)\b\W*$"
 )
 
 

@@ -21,7 +21,14 @@ from typing import Any
 from sqlalchemy import URL, make_url
 from sqlalchemy.exc import ArgumentError
 
-from storage.errors import BadDatabaseUrl, DatabaseInUse, DatabaseMissing, DatabaseUnreachable, DiskFull
+from storage.errors import (
+    BadDatabaseUrl,
+    DatabaseAway,
+    DatabaseInUse,
+    DatabaseMissing,
+    DatabaseUnreachable,
+    DiskFull,
+)
 from storage.sqlite_log import NotCompared, belongs, remove_left, would_spoil
 
 # FULL: an intent must survive a power cut. secure_delete: purged personal details leave no bytes.
@@ -38,7 +45,18 @@ WRITER_CACHE_KIB, READER_CACHE_KIB = 12_288, 4_096
 BUSY_MS = 10_000
 # What a lock file says.
 _INODES = re.compile(rb"(?P<file>\d+) (?P<log>\d+) (?P<lock>\d+)(?: (?P<changed>\d+))?\n")
-_NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+FULL = "The disk of {shown} is full. Free some space there."
+QUOTA_USED_UP = (
+    "The disk of {shown} is full for the user that Countersign runs as, whose quota is used up. Free some space there,"
+    " or raise the quota."
+)
+DISK_FAILS = (
+    "The disk of {shown} reports errors. Look at `dmesg`, and at the quota of the user that Countersign runs as, before"
+    " you do anything else, and keep a copy of the file."
+)
+# As much as a start has to store at once.
+_PAGE_BYTES = 4096
 _KEEP = "Nothing that is only in that log is in the file, so keep it."
 # What SQLite or an unfinished copy has beside a file, or is: no database.
 _BESIDE = ("-journal", "-wal", "-shm", ".lock", ".part")
@@ -110,7 +128,7 @@ class Database:
         if self.path is None or not self.path.parent.is_dir():
             return None
         try:
-            tempfile.TemporaryFile(dir=self.path.parent).close()
+            _store_beside(self.path, _PAGE_BYTES)
             if self.path.exists():
                 os.close(os.open(self.path, os.O_RDWR))
         except OSError as error:
@@ -122,6 +140,16 @@ class Database:
                 " another user made it, by running a command on this database."
             )
         return None
+
+    def refuses(self, size: int) -> int:
+        """The number of the error with which the folder of the SQLite file refuses to store so many bytes; 0 where it
+        takes them, and on PostgreSQL. Nothing of them is left, not even where this process is killed. May take long."""
+        try:
+            if self.path is not None:
+                _store_beside(self.path, size)
+        except OSError as error:
+            return error.errno or errno.EIO
+        return 0
 
     def log_of_another(self, *, is_locked: bool = False) -> DatabaseUnreachable | None:
         """That the log beside the SQLite file is of another file, with the fix; None where it is not.
@@ -139,7 +167,7 @@ class Database:
                 return None
             other = self._why_of_another(self.path, log, lock, is_locked=is_locked)
         except NotCompared as error:
-            kind = DiskFull if error.errno in _NO_ROOM else DatabaseUnreachable
+            kind = DiskFull if error.errno in NO_ROOM else DatabaseUnreachable
             return self.unwritable() or kind(
                 f"Whether the log {log} is of {self.path} cannot be seen ({error.strerror}), as the two do not say it."
                 f" Nothing was opened. {self.path.parent} needs room for a copy of both; free some and start."
@@ -262,8 +290,11 @@ class Database:
                 f"The database {self.path} is on a read-only file system. Mount it so that it can be written, or"
                 " correct COUNTERSIGN_DATABASE_URL."
             )
-        if error.errno in _NO_ROOM:
-            return DiskFull(f"The disk of {self.path} is full. Free some space there.")
+        if error.errno in NO_ROOM:
+            template = QUOTA_USED_UP if error.errno == errno.EDQUOT else FULL
+            return DiskFull(template.format(shown=self.path))
+        if error.errno == errno.EIO:
+            return DatabaseAway(DISK_FAILS.format(shown=self.path))
         return DatabaseUnreachable(
             f"The database {self.path} and its folder cannot be written ({error.strerror}). Give them to the user that"
             " Countersign runs as, or correct COUNTERSIGN_DATABASE_URL."
@@ -324,6 +355,15 @@ def set_pragmas(dbapi: Any, *, read_only: bool = False, busy_ms: int = BUSY_MS) 
     for pragma in (f"busy_timeout={busy_ms}", *PRAGMAS, cache, only):
         cursor.execute(f"PRAGMA {pragma}")
     cursor.close()
+
+
+def _store_beside(path: Path, size: int) -> None:
+    """Store so many bytes on its disk, in a file without a name. Raises OSError."""
+    with tempfile.TemporaryFile(dir=path.resolve().parent, buffering=0) as file:
+        left = memoryview(os.urandom(size))
+        while left:
+            left = left[file.write(left) :]
+        os.fsync(file.fileno())
 
 
 def _real(path: Path) -> Path:

@@ -29,6 +29,8 @@ _ROOM = (
     text("ALTER TABLE countersign_room ALTER COLUMN page SET STORAGE PLAIN"),
     text("INSERT INTO countersign_room SELECT repeat('x', 7000) FROM generate_series(1, 128)"),
 )
+_ONE_PAGE = text("PRAGMA cache_size=1")
+_MORE_THAN_FITS = 65_536
 
 
 _NO_NAME = (
@@ -73,3 +75,9 @@ async def note_probe(tx: Tx, *, takes_room: bool) -> None:
             for statement in _ROOM:
                 await tx.run(statement)
     await upsert(tx, t.meta, [{"name": _PROBED, "value": time_text(tx.now)}], key=("name",))
+
+
+async def store_at_once(tx: Tx) -> None:
+    """On SQLite: so much that it is written to the disk before the end, as memory has room for one page."""
+    await tx.run(_ONE_PAGE)
+    await upsert(tx, t.meta, [{"name": _PROBED, "value": "x" * _MORE_THAN_FITS}], key=("name",))

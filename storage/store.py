@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import sqlite3
 import sys
 from collections.abc import AsyncIterator, Callable, Iterable
@@ -18,11 +19,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sqlalchemy import Connection, text
-from sqlalchemy.exc import IntegrityError, SQLAlchemyError
+from sqlalchemy.exc import IntegrityError, OperationalError, SQLAlchemyError
 
 from bot.domain.time import Clock
 from storage import audit, instance, master_keys
-from storage.database import Database, FileLock, connections_named, process_name
+from storage.database import Database, FileLock, connections_named, log_path, process_name
 from storage.errors import Unreadable
 from storage.faults import named
 from storage.log_record import on_record
@@ -414,7 +415,8 @@ class Store:
     async def probe(self, *, leaves_nothing: bool = False) -> None:
         """Store a row as every change is stored, waiting a second for a lock at most; raise what is in the way.
 
-        `leaves_nothing`: it is taken back.
+        `leaves_nothing`: it is taken back. SQLite, which waits for the end of a transaction, is made to store it, too:
+        it is more than fits into memory, and the log is flushed.
         """
         now = self._clock.monotonic()
         takes_room = now - self._had_room_at >= _ROOM_LASTS_S
@@ -428,6 +430,9 @@ class Store:
                     await tx.run(text(f"SET LOCAL lock_timeout = {_PROBE_WAITS_MS}"))
                 await instance.note_probe(tx, takes_room=takes_room)
                 if leaves_nothing:
+                    if (path := self.database.path) is not None:
+                        await instance.store_at_once(tx)
+                        await asyncio.to_thread(_flush, path)
                     raise _TakenBack
         if takes_room:
             self._had_room_at = now
@@ -464,6 +469,19 @@ TOO_OLD = (
     f"The database runs on PostgreSQL {{found}}, and Countersign needs {OLDEST_POSTGRES} or newer. Upgrade the server"
     " before you start Countersign."
 )
+
+
+def _flush(path: Path) -> None:
+    """Of a log, closing it drops no lock of SQLite's."""
+    handle = os.open(log_path(path), os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    except OSError as error:
+        failed = sqlite3.OperationalError(error.strerror)
+        failed.sqlite_errorcode = sqlite3.SQLITE_IOERR_FSYNC
+        raise OperationalError("fsync", {}, failed) from error
+    finally:
+        os.close(handle)
 
 
 def _fold(connection: Connection) -> bool:

@@ -5,6 +5,7 @@ Of their own words none go on: they may hold the address with its password.
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import sqlite3
@@ -14,7 +15,7 @@ from typing import Final
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as NoFreeConnection
 
-from storage.database import Database, log_path
+from storage.database import DISK_FAILS, FULL, NO_ROOM, QUOTA_USED_UP, Database, log_path
 
 # SQLite's log of changes has room of its own for a while after the disk is full: what does not fit any more is more
 # than a row. Below this there is no room for a minute's work.
@@ -46,28 +47,32 @@ _REFUSALS = (
 _ON_SQLITE = {
     sqlite3.SQLITE_BUSY: "Another process holds the write lock of {shown} for more than a second. Find it with"
     " `fuser -v {shown}`, and end it or wait for it.",
-    sqlite3.SQLITE_FULL: "The disk of {shown} is full. Free some space there.",
+    sqlite3.SQLITE_FULL: FULL,
     sqlite3.SQLITE_READONLY_DBMOVED: "{shown} was replaced, moved or deleted while it was open.",
     sqlite3.SQLITE_READONLY: "{shown} can only be read. Give the file and its folder to the user that Countersign runs"
     " as, and check that the file system is not mounted read-only.",
     sqlite3.SQLITE_CANTOPEN: "{shown} cannot be opened. Check that the file and its folder are there, and that the user"
     " that Countersign runs as may write there.",
-    sqlite3.SQLITE_IOERR: "The disk of {shown} reports errors. Check the system's log, and keep a copy of the file.",
+    sqlite3.SQLITE_IOERR: DISK_FAILS,
     sqlite3.SQLITE_CORRUPT: "{shown} is damaged. Stop Countersign, keep the file, and restore the newest backup.",
     sqlite3.SQLITE_NOTADB: "{shown} is not a database, or its beginning is damaged. Check COUNTERSIGN_DATABASE_URL; if"
     " it names the right file, stop Countersign, keep the file, and restore the newest backup.",
 }
-# Those that SQLite has for a disk without room for the index of its log, too.
-_MAY_BE_FULL = (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN)
+# Those that SQLite has for whatever it does not know by its number: a quota that is used up, no room for the index of
+# its log, a file system that has become read-only. The system says which it is where something else is stored there.
+_MAY_BE_ANOTHER = (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN)
+_QUOTA, _NOT_ALLOWED = "quota", "not allowed"
+_FULL = (sqlite3.SQLITE_FULL, _QUOTA)
 # Countersign is started again after the others: they end by themselves, or with somebody's work on a disk or server.
 _LASTS = {
     *(sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB),
-    *("28P01", "28000", "3D000"),
+    *("28P01", "28000", "3D000", _NOT_ALLOWED),
 }
-_NOT_ALLOWED = (
-    "{shown} or its log (-wal) cannot be written, though the disk is well. Give both and their folder to the user that"
-    " Countersign runs as, and see with `lsattr` whether somebody made one of them immutable."
-)
+_OF_THE_SYSTEM = {
+    _QUOTA: QUOTA_USED_UP,
+    _NOT_ALLOWED: "{shown} or its log (-wal) cannot be written, though the disk is well. Give both and their folder to"
+    " the user that Countersign runs as, and see with `lsattr` whether somebody made one of them immutable.",
+}
 _LITTLE_ROOM = "The disk of {shown} is full: {free} kB are left. Free some space there."
 _NO_ANSWER = (
     "{shown} does not answer. Check that the database server runs and can be reached, and that COUNTERSIGN_DATABASE_URL"
@@ -82,22 +87,40 @@ _AWAY = ("08", "57P")
 
 
 def explained(error: SQLAlchemyError, database: Database) -> str:
-    """What is in the way and what to do, in sentences."""
-    found = _code(error)
-    return _template(found, database).format(shown=database.shown)
+    """What is in the way and what to do, in sentences. May take long on a disk that is slow or fails."""
+    return in_a_sentence(fault_found(error, database), database)
 
 
-def _template(code: int | str, database: Database) -> str:
+def in_a_sentence(code: int | str, database: Database) -> str:
+    """What to say of what was `fault_found`."""
+    return _template(code).format(shown=database.shown)
+
+
+def _template(code: int | str) -> str:
     if isinstance(code, int):
-        kind, path = code & 0xFF, database.path
-        if path is not None and kind in _MAY_BE_FULL and _has_little_room(path):
-            return _ON_SQLITE[sqlite3.SQLITE_FULL]
-        if path is not None and kind == sqlite3.SQLITE_IOERR and not _may_be_written(path):
-            return _NOT_ALLOWED
-        return _ON_SQLITE.get(code) or _ON_SQLITE.get(kind, _ON_SQLITE[sqlite3.SQLITE_IOERR])
+        return _ON_SQLITE.get(code) or _ON_SQLITE.get(code & 0xFF, _ON_SQLITE[sqlite3.SQLITE_IOERR])
+    if code in _OF_THE_SYSTEM:
+        return _OF_THE_SYSTEM[code]
     if code in _ON_POSTGRES:
         return _ON_POSTGRES[code]
     return _NO_ANSWER if not code or code.startswith(_AWAY) else _REFUSED.format(code=code)
+
+
+def fault_found(error: SQLAlchemyError, database: Database) -> int | str:
+    """What is in the way: SQLite's number or PostgreSQL's state, or what the system says where SQLite does not know."""
+    code, path = _code(error), database.path
+    if path is None or not isinstance(code, int) or code & 0xFF not in _MAY_BE_ANOTHER:
+        return code
+    refused = database.refuses(LOW_ON_SPACE_BYTES)
+    if refused == errno.EDQUOT:
+        return _QUOTA
+    if refused in NO_ROOM or _has_little_room(path):
+        return sqlite3.SQLITE_FULL
+    if refused == errno.EROFS:
+        return sqlite3.SQLITE_READONLY
+    if code & 0xFF == sqlite3.SQLITE_IOERR and not _may_be_written(path):
+        return _NOT_ALLOWED
+    return sqlite3.SQLITE_IOERR if refused == errno.EIO else code
 
 
 def _code(error: SQLAlchemyError) -> int | str:
@@ -112,20 +135,13 @@ def _code(error: SQLAlchemyError) -> int | str:
     return next((state for words, state in _REFUSALS if words.search(said)), "")
 
 
-def is_full(error: SQLAlchemyError, database: Database) -> bool:
-    """Is it for want of room? SQLite calls a disk that has none for the index of its log one that reports errors, or
-    cannot open the file."""
-    code = _code(error)
-    if isinstance(code, str):
-        return code == _DISK_FULL
-    kind, path = code & 0xFF, database.path
-    has_little_room = path is not None and kind in _MAY_BE_FULL and _has_little_room(path)
-    return kind == sqlite3.SQLITE_FULL or has_little_room
+def is_full(code: int | str) -> bool:
+    """Is what was `fault_found` want of room?"""
+    return code in (*_FULL, _DISK_FULL)
 
 
-def lasts(error: SQLAlchemyError) -> bool:
+def lasts(code: int | str) -> bool:
     """Is it still so when Countersign is started again, until somebody changes a setting, an owner or the file?"""
-    code = _code(error)
     return (code & 0xFF if isinstance(code, int) else code) in _LASTS
 
 

@@ -10,7 +10,7 @@ from sqlalchemy.exc import DBAPIError, OperationalError, SQLAlchemyError
 
 from storage.database import Database
 from storage.errors import DatabaseAway, DatabaseUnreachable, DiskFull
-from storage.faults.in_words import explained, is_full, is_out_of_use, lasts
+from storage.faults.in_words import fault_found, in_a_sentence, is_full, is_out_of_use, lasts
 
 
 def fault_of(error: SQLAlchemyError | sqlite3.Error, database: Database) -> DatabaseUnreachable | None:
@@ -23,8 +23,9 @@ def fault_of(error: SQLAlchemyError | sqlite3.Error, database: Database) -> Data
     is_numbered = not is_of_sqlite or hasattr(original, "sqlite_errorcode")
     if is_of_sqlite != (database.path is not None) or not is_numbered or not is_out_of_use(error):
         return None
-    kind = DiskFull if is_full(error, database) else DatabaseUnreachable if lasts(error) else DatabaseAway
-    return kind(explained(error, database))
+    code = fault_found(error, database)
+    kind = DiskFull if is_full(code) else DatabaseUnreachable if lasts(code) else DatabaseAway
+    return kind(in_a_sentence(code, database))
 
 
 @contextmanager
@@ -33,7 +34,7 @@ def named(database: Database) -> Iterator[None]:
     try:
         yield
     except (SQLAlchemyError, sqlite3.Error) as error:
-        found = fault_of(error, database)
-        if found is None:
+        fault = fault_of(error, database)
+        if fault is None:
             raise
-        raise found from None
+        raise fault from None

@@ -37,6 +37,7 @@ from storage.store import Store
 from storage.vault import Vault
 
 _PIECE = 1000
+_PAGE_BYTES = 4096
 _NO_ROOM = "{folder} has no room for the copy. Free some space there, or use another disk."
 _DATABASE_DAMAGED = (
     "The database {shown} is damaged ({fault}), so no backup was written. Stop Countersign, keep the file, and restore"
@@ -205,7 +206,7 @@ def _was_in_use(copy: Path) -> bool:
         try:
             return all(connection.execute(one).fetchone() is not None for one in asked)
         except sqlite3.OperationalError as error:
-            _raise_where_full(error, copy)
+            _raise_where_it_is(error, copy)
             return False  # there is no such table
 
 
@@ -298,18 +299,20 @@ def _copy_file(source: Path, target: Path) -> None:
             old.backup(new)
         except sqlite3.OperationalError as error:
             # It does not say of which of the two it is.
-            _raise_where_full(error, target, source)
+            _raise_where_it_is(error, target, source)
             raise DatabaseUnreachable(f"The database {source} cannot be read ({error}).") from None
         except sqlite3.DatabaseError as error:
             raise CopyRefused(_DATABASE_DAMAGED.format(shown=source, fault=error)) from None
     _as_one_file(target)
 
 
-def _raise_where_full(error: sqlite3.OperationalError, *files: Path) -> None:
-    """Raise `DiskFull` for the first of them whose disk lacks the room that SQLite needs beside it, also to read."""
+def _raise_where_it_is(error: sqlite3.OperationalError, *files: Path) -> None:
+    """Raise what is wrong with the first of them whose disk stores nothing, or lacks the room that SQLite needs beside
+    it, also to read."""
     for file in files:
-        fault = fault_of(error, Database.parse(url_of(file)))
-        if isinstance(fault, DiskFull):
+        database = Database.parse(url_of(file))
+        fault = fault_of(error, database)
+        if isinstance(fault, DiskFull) or (fault is not None and database.refuses(_PAGE_BYTES)):
             raise fault from None
 
 
@@ -331,7 +334,7 @@ def _damage(path: Path) -> str:
         with closing(_to_read(path)) as connection:
             (found,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
     except sqlite3.OperationalError as error:
-        _raise_where_full(error, path)
+        _raise_where_it_is(error, path)
         raise CopyRefused(f"{path} cannot be read ({error}).") from None
     except sqlite3.DatabaseError:
         return "it isn't a database"

@@ -51,7 +51,7 @@ async def why_not_written(store: Store, *, leaves_nothing: bool = False) -> str:
     except (TimeoutError, NoFreeConnection):
         return _SLOW.format(shown=shown)
     except SQLAlchemyError as error:
-        return explained(error, store.database)
+        return await asyncio.to_thread(explained, error, store.database)
     except OSError:
         return _NO_ANSWER.format(shown=shown)
     return lacks_room(store.database)

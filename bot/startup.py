@@ -43,6 +43,7 @@ from bot.services.anchor_places import (
     ENOUGH_PLACES,
     FEW_PLACES,
     AnchorPlaces,
+    NoAnswer,
     Unreadable,
     empty_places,
     places,
@@ -91,9 +92,16 @@ _MOST_CHANGES = 20
 
 
 class CannotStart(CountersignError):
-    """The bot refuses to start; the text says why and what to fix."""
+    """The bot refuses to start; the text says why and what to fix. It stays so until somebody changes something, and no
+    start is worth trying before, unless it is `NotNow`."""
 
     reason = "cannot_start"
+
+
+class NotNow(CannotStart):
+    """The bot cannot start now. It may be able to by itself: it is worth starting again."""
+
+    reason = "cannot_start_now"
 
 
 class OpenStore(Protocol):
@@ -311,14 +319,16 @@ async def check_audit(store: Store, kept_in: AnchorPlaces) -> OlderCopy | None:
         each = await kept_in.read_each()
         missing = await kept_in.missing(known)
     except Unreadable as error:
-        raise CannotStart(
+        kind = NotNow if isinstance(error, NoAnswer) else CannotStart
+        raise kind(
             f"{error} cannot be read as audit anchors, so nobody can tell whether the database is an older copy."
             " Nothing was started. Restore what it holds, or correct COUNTERSIGN_ANCHORS_FILE or"
             " COUNTERSIGN_ANCHORS_COMMAND. If you are sure that the database is the newest, remove the setting and"
             " start without it until it is repaired."
         ) from None
     if missing:
-        raise CannotStart(
+        # Its disk may be mounted later.
+        raise NotNow(
             f"{' and '.join(map(str, missing))} is missing, where audit anchors were kept, so nobody can tell whether"
             " the database is an older copy. Nothing was started. Mount its disk, or put the file back. If it is lost"
             " and you are sure that the database is the newest, make an empty file there."

@@ -143,9 +143,13 @@ def _of_database(error: Exception) -> tuple[list[str], ExitCode] | None:
 
 
 def _code_of(error: Exception) -> ExitCode:
-    from storage.errors import DatabaseAway, StorageError, WrongMasterKey
+    """1 where starting again may help by itself, which service managers then do; 2 where it stays wrong until somebody
+    changes something. Another process on the same database ends: it is a command, or an older process that stops."""
+    from bot.startup import CannotStart, NotNow
+    from storage.errors import DatabaseAway, DatabaseInUse, StorageError, WrongMasterKey
 
     if isinstance(error, WrongMasterKey):
         return ExitCode.WRONG_MASTER_KEY
-    is_lasting = isinstance(error, StorageError) and not isinstance(error, DatabaseAway)
+    may_pass = isinstance(error, DatabaseAway | DatabaseInUse | NotNow)
+    is_lasting = isinstance(error, StorageError | CannotStart) and not may_pass
     return ExitCode.UNUSABLE if is_lasting else ExitCode.NOT_WELL

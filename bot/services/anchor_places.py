@@ -57,8 +57,12 @@ class Unreadable(Exception):
     """A place holds something else than anchors, or cannot be read; the text names it."""
 
 
-def _no_answer(place: object) -> Unreadable:
-    return Unreadable(f"{place} (no answer within {TAKES_S:g} seconds)")
+class NoAnswer(Unreadable):
+    """It may be read later: a command failed, or something hangs."""
+
+
+def _no_answer(place: object) -> NoAnswer:
+    return NoAnswer(f"{place} (no answer within {TAKES_S:g} seconds)")
 
 
 class Place(Protocol):
@@ -126,7 +130,7 @@ class CommandPlace:
             self._left.append(running)
             raise _no_answer(self) from None
         if running.returncode:
-            raise Unreadable(f"{command[0]} (exit code {running.returncode})")
+            raise NoAnswer(f"{command[0]} (exit code {running.returncode})")
         return said or b""
 
 

@@ -115,6 +115,12 @@ class Received:
     attempts: int = 1
 
 
+# Nothing is answered for so long, and so often: where one of two servers behind a gateway is away, any two calls in a
+# row may fail. To wait for an answer in vain takes long by itself.
+AWAY_AFTER_S, _SILENCES, _ERRORS = 15.0, 2, 6
+_KNOWN_FOR_S = 60.0
+
+
 class Contact:
     """Does the API answer one client? A refusal is an answer as well. An error of a server, and what no such API says,
     is none: it comes from whatever stands before an API that is away. Times are seconds of the clock's `monotonic`."""
@@ -126,6 +132,8 @@ class Contact:
         """When the first of the exchanges began to which no answer came since the last one; None while it answers."""
         self.missed = 0
         """How many there were of them."""
+        self.missed_at = float("-inf")
+        """When the last of them ended."""
         self.status: int | None = None
         """What came in place of an answer to the last of them; None where nothing did."""
 
@@ -139,6 +147,7 @@ class Contact:
         if began_at < self.answered_at:
             return  # others were answered meanwhile
         self.missed += 1
+        self.missed_at = self._clock.monotonic()
         self.status = status
         if self.unanswered_since is None:
             self.unanswered_since = began_at
@@ -147,6 +156,16 @@ class Contact:
         """Nobody waits any more for the answer to an exchange that began then."""
         if self._clock.monotonic() - began_at >= _UNANSWERED_S:
             self.unanswered(began_at)
+
+    @property
+    def away_for_s(self) -> float:
+        """For how long it is away, and not only to calls that fail beside others: 0 while it answers anything. Whoever
+        asked last long ago does not know."""
+        if self.unanswered_since is None or self._clock.monotonic() - self.missed_at > _KNOWN_FOR_S:
+            return 0.0
+        lasts = self._clock.monotonic() - self.unanswered_since
+        is_away = self.missed >= (_SILENCES if self.status is None else _ERRORS) and lasts >= AWAY_AFTER_S
+        return lasts if is_away else 0.0
 
     @property
     def quiet_for_s(self) -> float:

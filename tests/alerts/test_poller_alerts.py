@@ -12,7 +12,6 @@ from bot import jobs
 from bot.config import Poll
 from bot.domain.events import Retention
 from bot.partner.ratelimit import DEFAULT_PER_MINUTE, Lane
-from bot.services.events import polling
 from bot.services.operators import health
 from tests.alerts.conftest import Desk
 
@@ -175,42 +174,112 @@ async def test_people_have_room_while_the_poller_waits_for_its_share(desk: Desk)
     await asyncio.gather(*polls, return_exceptions=True)
 
 
+READS = {
+    "GET /me": "account",
+    "GET /cards": "cards",
+    "GET /events": "log",
+    "GET /funding": "funding",
+    "GET /ledger": "ledger",
+    "GET /webhook": "",
+    "POST /cards/balances": "",
+}
+
+
+async def fails(desk: Desk, *operations: str, status: int = 503, times: int = 1000) -> None:
+    for operation in operations:
+        fault = {"operation": operation, "effect": "status", "status": status, "times": times}
+        await desk.tell("faults", fault)
+
+
+async def unready(desk: Desk) -> str | None:
+    return await health.poller_runs(desk.driver.core, timedelta(seconds=60))
+
+
+async def waited(desk: Desk, seconds: float) -> None:
+    """So long the API is asked whether it is there; the pauses of that do not move the clock of a test."""
+    for _ in range(int(seconds / 10)):
+        await desk.driver.world.advance(10)
+        await desk.poller.answers()
+    await desk.posted()
+
+
 @pytest.mark.parametrize("status", [500, 502, 503, 504])
 async def test_an_api_that_answers_only_errors_is_reported_and_one_error_alone_is_not(
-    desk: Desk, status: int, monkeypatch: pytest.MonkeyPatch
+    desk: Desk, status: int
 ) -> None:
     """A gateway answers for an API that is away, which so looks as if it were there."""
-    monkeypatch.setattr(polling, "_ASKED_AGAIN_S", 1.0)
     await desk.poll("account", "answers")
-    fault = {"operation": "GET /me", "effect": "status", "status": status}
 
-    await desk.tell("faults", {**fault, "times": 1})
+    await fails(desk, "GET /me", status=status, times=1)
     await desk.poll("answers", seconds=20)
     assert await desk.seen() == []
-    assert await health.poller_runs(desk.driver.core, timedelta(seconds=60)) is None
+    assert await unready(desk) is None
 
-    await desk.tell("faults", {**fault, "times": 1000})
-    await desk.poll("answers", seconds=20)
+    await fails(desk, *READS, status=status)
+    await waited(desk, 40)
     shown = await desk.only()
     assert "✗ Critical: The account of main cannot be read" in shown
     assert f"it answers only errors (HTTP {status})" in shown
-    said = await health.poller_runs(desk.driver.core, timedelta(seconds=60))
+    said = await unready(desk)
     assert said is not None
     assert f"Your card provider answers only errors: main (HTTP {status}, for" in said
+    assert "Nothing is sent" not in said
 
     await desk.driver.world.control.delete("/_control/faults")
-    await desk.poll("answers", "account", "watch", seconds=20)
+    await desk.poll("answers", seconds=20)
     assert "✓ Resolved: The account of main is read again" in await desk.only()
-    assert await health.poller_runs(desk.driver.core, timedelta(seconds=60)) is None
+    assert await unready(desk) is None
 
 
-async def test_calls_that_fail_while_the_api_answers_are_no_outage(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("operation", READS)
+async def test_calls_of_one_kind_that_fail_while_the_api_answers_others_are_no_outage(
+    desk: Desk, operation: str
 ) -> None:
-    monkeypatch.setattr(polling, "_ASKED_AGAIN_S", 1.0)
     await desk.poll("account", "answers")
-    fault = {"operation": "GET /funding", "effect": "status", "status": 503}
-    await desk.tell("faults", {**fault, "times": 1000})
-    for _ in range(3):
-        await desk.poll("funding", "answers", seconds=5)
+    await fails(desk, operation)
+    if operation != "GET /me":
+        await desk.poll(*filter(None, [READS[operation].replace("log", "")]), seconds=5)
+    await waited(desk, 80)
+    assert "answers only errors" not in (await unready(desk) or "")
     assert await desk.seen() == []
+
+
+async def test_an_api_of_which_every_second_call_fails_is_no_outage(desk: Desk) -> None:
+    """One of the two servers behind its gateway is away."""
+    await desk.poll("account", "answers")
+    for n in range(8):
+        await fails(desk, *(["GET /me"] if n % 2 else ["GET /me", "GET /webhook"]), times=1)
+        await desk.driver.world.advance(20)
+        await desk.poller.answers()
+        assert "answers only errors" not in (await unready(desk) or "")
+    await desk.posted()
+    assert await desk.seen() == []
+
+
+@pytest.mark.parametrize("answered", ["cards", "funding", "ledger", "answers"])
+async def test_the_alert_that_an_account_cannot_be_read_ends_by_a_reading_of_it_alone(
+    desk: Desk, answered: str
+) -> None:
+    await desk.poll("account", "answers")
+    await fails(desk, *READS)
+    await waited(desk, 40)
+    assert "✗ Critical: The account of main cannot be read" in await desk.only()
+
+    await desk.driver.world.control.delete("/_control/faults")
+    await fails(desk, "GET /me")
+    for _ in range(4):
+        await desk.driver.world.advance(10)
+        for job in (answered, "watch", "answers"):
+            await getattr(desk.poller, job)()
+    await desk.posted()
+    assert "✗ Critical: The account of main cannot be read" in await desk.only()
+    assert await desk.thread() == []
+
+    await desk.driver.world.control.delete("/_control/faults")
+    for _ in range(3):
+        await desk.driver.world.advance(600)
+        await desk.poller.account()
+        await desk.poller.watch()
+    await desk.posted()
+    assert "✓ Resolved: The account of main is read again" in await desk.only()
+    assert len(await desk.thread()) == 1

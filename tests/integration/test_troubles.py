@@ -14,6 +14,7 @@ import pytest
 from sqlalchemy.exc import OperationalError
 
 from bot import app, jobs
+from bot.partner import wire
 from bot.services.events import polling
 from bot.services.messages import storage_watch
 from bot.web import NOT_READ
@@ -21,6 +22,11 @@ from storage import store
 from tests.integration.surroundings import Surroundings, ready
 from tests.support.disks import fill
 from tests.support.waiting import eventually
+
+READS = (
+    *("GET /me", "GET /webhook", "GET /cards", "GET /events", "GET /funding", "GET /ledger"),
+    "POST /cards/balances",
+)
 
 
 @pytest.fixture(autouse=True)
@@ -130,11 +136,13 @@ async def test_an_api_that_does_not_answer_is_reported_in_slack_and_on_the_page(
     monkeypatch.setattr(polling, "_ANSWERS_WITHIN_S", 0.3)
     monkeypatch.setattr(polling, "_ASKED_AGAIN_S", 0.1)
     monkeypatch.setattr("bot.partner.wire._UNANSWERED_S", 0.2)
+    monkeypatch.setattr("bot.partner.wire.AWAY_AFTER_S", 0.5)
     monkeypatch.setattr(jobs, "ANSWERS_EVERY_S", 1)
     async with started(around) as running:
-        fault = {"operation": "GET /me", "times": 1000, **effect}
+        faults = [{"operation": one, "times": 1000, **effect} for one in READS]
         async with httpx.AsyncClient(base_url=around.partner.url, trust_env=False, verify=False) as control:
-            assert (await control.post("/_control/faults", json=fault)).is_success
+            for fault in faults:
+                assert (await control.post("/_control/faults", json=fault)).is_success
 
             await alerted(around, "The account of main cannot be read", in_slack)
             assert on_page in (await ready(running))["poller"]
@@ -150,8 +158,13 @@ async def test_an_api_that_does_not_answer_is_reported_in_slack_and_on_the_page(
 
 def test_an_api_that_does_not_answer_is_known_within_a_minute() -> None:
     """With the jitter that timers have, and the time the outbox takes."""
-    asked = polling._MISSES * polling._ANSWERS_WITHIN_S + (polling._MISSES - 1) * polling._ASKED_AGAIN_S
+    quickly_refused = wire.AWAY_AFTER_S + polling._ASKED_AGAIN_S
+    assert polling._ASKED_AGAIN_S * (wire._ERRORS - 1) <= wire.AWAY_AFTER_S
+    in_silence = wire._SILENCES * polling._ANSWERS_WITHIN_S + (wire._SILENCES - 1) * polling._ASKED_AGAIN_S
+    assert in_silence >= wire.AWAY_AFTER_S
+    asked = max(quickly_refused, in_silence)
 
+    assert asked <= polling._ASKED_FOR_S
     assert polling._QUIET_S + 1.1 * jobs.ANSWERS_EVERY_S + asked + 5 < 60
 
 

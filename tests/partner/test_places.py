@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import random
 from decimal import Decimal
 from typing import Any, cast
 
@@ -15,7 +16,7 @@ from bot.partner.client import PartnerClient
 from bot.partner.clock import MachineClock
 from bot.partner.models import CardWithBalance, Me
 from bot.partner.ratelimit import Lane, RateLimiter
-from bot.partner.wire import Contact
+from bot.partner.wire import AWAY_AFTER_S, Contact
 from tests.support.clock import FrozenClock
 from tests.support.partner_api import BASE_URL, KEY, CannedApi, client_of, refusal, success
 
@@ -224,6 +225,49 @@ def test_contact_is_lost_since_the_first_exchange_that_was_not_answered(clock: F
     assert (contact.missed, contact.unanswered_since, contact.quiet_for_s) == (0, None, 0), (
         "others were answered"
     )
+
+
+@pytest.mark.parametrize("status", [None, 503], ids=["silent", "errors"])
+@pytest.mark.parametrize("every_s", [1, 2, 3, 5])
+@pytest.mark.parametrize("answered", [0.1, 0.3, 0.5, 0.7, 0.9])
+def test_an_api_that_answers_some_calls_is_away_only_while_it_answers_none_for_long(
+    clock: FrozenClock, answered: float, every_s: int, status: int | None
+) -> None:
+    """One of several servers behind a gateway is away: any two calls in a row may fail."""
+    draw, contact = random.Random(f"{answered} {every_s} {status}"), Contact(clock)
+    contact.answered()
+    is_answered_at = clock.monotonic()
+    for _ in range(400):
+        began = clock.monotonic()
+        clock.advance(every_s)
+        if draw.random() < answered:
+            contact.answered()
+            is_answered_at = clock.monotonic()
+        else:
+            contact.unanswered(began, status)
+        if contact.away_for_s:
+            assert clock.monotonic() - is_answered_at >= AWAY_AFTER_S
+            assert contact.missed >= (2 if status is None else 6)
+        assert contact.away_for_s <= clock.monotonic() - is_answered_at
+
+
+@pytest.mark.parametrize(("status", "misses", "every_s"), [(None, 2, 9), (503, 6, 3), (404, 6, 3)])
+def test_an_api_that_answers_nothing_is_away_until_it_answers_or_nobody_has_asked_for_a_minute(
+    clock: FrozenClock, status: int | None, misses: int, every_s: int
+) -> None:
+    contact = Contact(clock)
+    for at in range(1, misses + 1):
+        assert contact.away_for_s == 0, at
+        began = clock.monotonic()
+        clock.advance(every_s)
+        contact.unanswered(began, status)
+    assert contact.away_for_s == misses * every_s
+    clock.advance(61)
+    assert contact.away_for_s == 0
+    contact.unanswered(clock.monotonic() - 1, status)
+    assert contact.away_for_s > 0
+    contact.answered()
+    assert contact.away_for_s == 0
 
 
 async def test_the_machines_clock_measures_what_it_sleeps_and_takes_less_than_nothing_for_nothing() -> None:

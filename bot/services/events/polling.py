@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from datetime import datetime, timedelta
 from functools import partial
+from itertools import cycle, islice
 
 from bot.domain import shared_work
 from bot.domain.alerts import account_alerts
@@ -25,6 +26,7 @@ from bot.services.core import Core
 from bot.services.money import float_lookups
 from bot.services.operators import programs
 from storage.cards import api_snapshots
+from storage.messages import alerts as open_alerts
 from storage.operators import programs as program_rows
 
 log = logging.getLogger("countersign.polling")
@@ -35,10 +37,10 @@ POLLED = "polled:"
 """Begins the name of the reading that says when a job was last done for a program."""
 _SILENT_AFTER = timedelta(minutes=3)
 _MISSED_POLLS = 3
-# An API that has said nothing for so long is asked whether it is there; so long it has to answer, and as a hiccup is
-# no outage, it is asked a second time after a pause. With the job's cadence of ten seconds that is known within 50.
-_QUIET_S, _ANSWERS_WITHIN_S, _ASKED_AGAIN_S = 15.0, 8.0, 5.0
-_MISSES = 2
+# An API that has said nothing for so long is asked whether it is there, and asked again after a pause until it has
+# answered anything, or is away (`Contact.away_for_s`). With the job's cadence of ten seconds that is known within 50.
+_QUIET_S, _ANSWERS_WITHIN_S, _ASKED_AGAIN_S, _ASKED_FOR_S = 15.0, 8.0, 2.0, 18.0
+_MOST_ASKED = 10
 
 # A list of cards that was empty is read again after this long, then twice as long, …
 _FIRST_CARDS_AGAIN_S = 5.0
@@ -74,7 +76,7 @@ class Poller:
         self._first_tries: dict[str, int] = {}
         self._first_cards_at: dict[str, float] = {}
         self._queued_read: dict[tuple[str, str], float] = {}  # by program and card
-        self._was_missed = False
+        self._away: set[str] = set()
 
     def _programs(self) -> list[str]:
         """Those that this process reads: of several processes one reads each."""
@@ -88,24 +90,30 @@ class Poller:
         """Is the API there? Asked where no other call has shown it lately, or the last one had no answer; where it is
         not, people are notified."""
         await asyncio.gather(*(self._ask_whether_there(program) for program in self._programs()))
-        is_missed = any(self._core.partners[program].contact.missed for program in self._programs())
-        if is_missed or self._was_missed:
+        before = self._away
+        self._away = {p for p in self._programs() if self._core.partners[p].contact.away_for_s}
+        for program in before - self._away:
+            # To rest longer and longer was for as long as nothing answers.
+            self._rests_until.pop(("account", program), None)
+            await self._one("account", program, self._read_account)
+        if self._away or before:
             await self.watch()
-        self._was_missed = is_missed
 
     async def _ask_whether_there(self, program: str) -> None:
-        partner = self._core.partners[program]
+        """By two different readings in turn, as one that fails alone says nothing of the others."""
+        partner, clock = self._core.partners[program], self._core.clock
         if not partner.contact.missed and partner.contact.quiet_for_s < _QUIET_S:
             return
-        for asked_before in range(_MISSES):
-            if asked_before:
-                await self._core.clock.sleep(_ASKED_AGAIN_S)
+        until = clock.monotonic() + _ASKED_FOR_S
+        for ask in islice(cycle((partner.me, partner.webhook)), _MOST_ASKED):
             # What it refuses is an answer as well; the poller handles it.
             with suppress(TimeoutError, PartnerError):
                 async with asyncio.timeout(_ANSWERS_WITHIN_S):
-                    await partner.me(lane=Lane.BACKGROUND)
-            if not partner.contact.missed:
+                    await ask(lane=Lane.BACKGROUND)
+            contact = partner.contact
+            if not contact.missed or contact.away_for_s or clock.monotonic() >= until:
                 return
+            await clock.sleep(_ASKED_AGAIN_S)
 
     async def runway(self) -> None:
         """No call: the readings of the last days say how long the float lasts."""
@@ -268,8 +276,12 @@ class Poller:
                 seen_at = max(self._begun_at, last.read_at) if last else self._begun_at
                 condition = account_alerts.POLLER_SILENT.condition(program)
                 contact = self._core.partners[program].contact
-                is_there = contact.missed < _MISSES
-                if (is_there and tx.now - seen_at <= self._silent_after) or program in paused:
+                is_there = not contact.away_for_s
+                is_seen = is_there and tx.now - seen_at <= self._silent_after
+                if is_seen and (open_ := await open_alerts.open_one(tx, condition)) is not None:
+                    # It ends by a reading of after it, and not because something else was answered.
+                    is_seen = last is not None and last.read_at > open_.raised_at
+                if is_seen or program in paused:
                     await alerts.resolve(tx, self._core, condition)
                     continue
                 said = account_alerts.poller_silent(

@@ -6,7 +6,6 @@ from datetime import timedelta
 
 from bot.domain import slack_faults
 from bot.domain.alerts import account_alerts
-from bot.partner.client import PartnerClient
 from bot.services import snapshots
 from bot.services.core import Core
 from bot.services.message_kinds import Form
@@ -25,7 +24,6 @@ ENTRY_GONE = (
 )
 # Two missed polls are a hiccup; the third says that nobody is watching.
 _MISSED_POLLS = 3
-_MISSED_ANSWERS = 2
 _LOOKED_AT = 50
 
 
@@ -92,10 +90,10 @@ async def poller_runs(core: Core, every: timedelta) -> str | None:
     away = [
         _away(name, partner.contact.status, seconds)
         for name, partner in core.partners.items()
-        if (seconds := _unanswered_s(core, partner))
+        if (seconds := partner.contact.away_for_s)
     ]
     if away:
-        return " ".join([*away, "Nothing is sent before it answers."])
+        return " ".join(away)
     oldest = core.clock.now() - every * _MISSED_POLLS
     late = []
     async with core.store.read() as tx:
@@ -114,11 +112,3 @@ def _away(program: str, status: int | None, seconds: float) -> str:
     if account_alerts.is_of_a_server(status):
         return f"Your card provider answers only errors: {lasts}"
     return f"What answers at your card provider's address is not its API: {lasts}"
-
-
-def _unanswered_s(core: Core, partner: PartnerClient) -> float:
-    """For how long no answer has come back, in seconds; 0 while it answers, or one call alone was lost."""
-    since = partner.contact.unanswered_since
-    return (
-        0.0 if since is None or partner.contact.missed < _MISSED_ANSWERS else core.clock.monotonic() - since
-    )

@@ -58,8 +58,8 @@ def test_a_month_that_is_none_of_ours_opens_nothing(text: str) -> None:
     assert _opened(text) == ""
 
 
-#: Told before or behind a request, in a sentence of its own: it has no say in it.
-_TOLD = (
+#: Said before or behind a request, in a sentence of its own: it has no say in it.
+_STORIES = (
     "Hugo rang from the petrol station",
     "Hugo just texted me from the rental desk, they're asking for a deposit",
     "the B2B fair was a zoo",
@@ -78,12 +78,12 @@ _REQUESTS = (
 )
 
 
-@pytest.mark.parametrize("told", _TOLD)
-def test_a_story_of_a_sentence_keeps_no_request_closed(told: str) -> None:
+@pytest.mark.parametrize("story", _STORIES)
+def test_a_story_of_a_sentence_keeps_no_request_closed(story: str) -> None:
     texts = {
         text: intent
         for said, intent in _REQUESTS
-        for text in (f"{told}. {said}", f"{said}. {told}", f"{told} 🙃 {said}")
+        for text in (f"{story}. {said}", f"{said}. {story}", f"{story} 🙃 {said}")
     }
 
     assert {text: _opened(text) for text in texts} == texts

@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from bot.cli.terminal import ExitCode
-from tests.storage.faults_told import LITTLE_ROOM, LOCK
+from tests.storage.faults_in_use import LITTLE_ROOM, LOCK
 from tests.support.databases import migrated_file
 from tests.support.world import MASTER
 
@@ -44,18 +44,22 @@ def failing_disk(tmp_path: Path) -> Iterator[tuple[Path, Path, dict[str, str]]]:
     compiler = shutil.which("cc") or shutil.which("gcc")
     if compiler is None:
         pytest.skip("disks that refuse to store: there is no C compiler")
-    library, folder, told = tmp_path / "failing_disk.so", tmp_path / "disk", tmp_path / "errno"
+    library, folder, errno_file = tmp_path / "failing_disk.so", tmp_path / "disk", tmp_path / "errno"
     source = ROOT / "tests" / "support" / "failing_disk.c"
     subprocess.run([compiler, "-shared", "-fPIC", "-o", library, source, "-ldl"], check=True)
     folder.mkdir()
-    preloaded = {"LD_PRELOAD": str(library), "FAILING_DISK": f"{folder}/", "FAILING_DISK_ERRNO": str(told)}
-    yield folder, told, {**os.environ, **preloaded, "COUNTERSIGN_MASTER_KEYS": MASTER}
+    preloaded = {
+        "LD_PRELOAD": str(library),
+        "FAILING_DISK": f"{folder}/",
+        "FAILING_DISK_ERRNO": str(errno_file),
+    }
+    yield folder, errno_file, {**os.environ, **preloaded, "COUNTERSIGN_MASTER_KEYS": MASTER}
 
 
-def told_of(tmp_path: Path, *faults: str) -> dict[str, dict[str, Any]]:
-    with failing_disk(tmp_path) as (folder, told, environment):
-        files = map(str, (tmp_path / "whole.db", folder, told))
-        command = [sys.executable, "-m", "tests.storage.faults_told", *files, *faults]
+def said_of(tmp_path: Path, *faults: str) -> dict[str, dict[str, Any]]:
+    with failing_disk(tmp_path) as (folder, errno_file, environment):
+        files = map(str, (tmp_path / "whole.db", folder, errno_file))
+        command = [sys.executable, "-m", "tests.storage.faults_in_use", *files, *faults]
         done = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-4000:]
     found: dict[str, dict[str, Any]] = json.loads(done.stdout.splitlines()[-1])
@@ -64,7 +68,7 @@ def told_of(tmp_path: Path, *faults: str) -> dict[str, dict[str, Any]]:
 
 async def test_each_fault_of_a_disk_has_the_same_words_wherever_it_shows(tmp_path: Path) -> None:
     await migrated_file(tmp_path / "whole.db")
-    found = await asyncio.to_thread(told_of, tmp_path, *FAULTS)
+    found = await asyncio.to_thread(said_of, tmp_path, *FAULTS)
     wrong = []
     for fault, (words, of_backup, code) in FAULTS.items():
         said = found[fault]

@@ -373,7 +373,7 @@ _LAUGHS: Final = re.compile(r"\b(?:lol|lmao|rofl|haha\w*)\b")
 
 
 def _without_asides(beside: Beside) -> str:
-    """What it says without who talked to whom before, whose own wish it is, and a laugh in a sentence of its own."""
+    """What it says without who talked to whom before, who wants it, and a laugh in a sentence of its own."""
     text = beside.text
     for pattern in (_CALLED_FROM, _TALKED, _ADVISED, _THEIR_OWN, _BY_COURTESY):
         text = pattern.sub(" ", text)

@@ -1,6 +1,6 @@
 """Run beneath `tests/support/failing_disk.c`: what each place says of each fault of the disk of an SQLite file.
 
-`python -m tests.storage.faults_told DATABASE FOLDER ERRNO_FILE FAULT …` prints it as JSON.
+`python -m tests.storage.faults_in_use DATABASE FOLDER ERRNO_FILE FAULT …` prints it as JSON.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ LOCK, LITTLE_ROOM = "lock", "little room"
 
 
 @contextmanager
-def _with(fault: str, database: Path, told: Path) -> Iterator[None]:
+def _with(fault: str, database: Path, errno_file: Path) -> Iterator[None]:
     if fault == LOCK:
         with closing(sqlite3.connect(database)) as other:
             other.execute("BEGIN IMMEDIATE")
@@ -48,9 +48,9 @@ def _with(fault: str, database: Path, told: Path) -> Iterator[None]:
         os.statvfs = real
     else:
         number, *part = fault.split()
-        told.write_text(" ".join([str(getattr(errno, number)), *part]))
+        errno_file.write_text(" ".join([str(getattr(errno, number)), *part]))
         yield
-        told.unlink()
+        errno_file.unlink()
 
 
 async def _said(work: Awaitable[Any]) -> tuple[str, int]:
@@ -94,7 +94,7 @@ def _commands(asked: Connection) -> None:
         os.statvfs = _little if fault == LITTLE_ROOM else real  # type: ignore[assignment]
         try:
             said = asyncio.run(_doctor() if command == "doctor" else _backup())
-        except Exception as error:  # noqa: BLE001 - told to who asked
+        except Exception as error:  # noqa: BLE001 - said to who asked
             said = (repr(error), -1)
         asked.send(said)
 
@@ -108,16 +108,18 @@ def _content(database: Path) -> list[str]:
         return list(file.iterdump())
 
 
-def _begin_anew(whole: Path, database: Path) -> None:
+def _begin_again(whole: Path, database: Path) -> None:
     for one in database.parent.iterdir():
         one.unlink()
     shutil.copy(whole, database)
 
 
-async def _told(whole: Path, folder: Path, told: Path, fault: str, commands: Connection) -> dict[str, Any]:
+async def _all_said(
+    whole: Path, folder: Path, errno_file: Path, fault: str, commands: Connection
+) -> dict[str, Any]:
     vault = Vault(Keyring.parse(os.environ["COUNTERSIGN_MASTER_KEYS"]))
     database = folder / "bot.db"
-    _begin_anew(whole, database)
+    _begin_again(whole, database)
     url, found = url_of(database), dict[str, Any]()
 
     async def run(command: str, now_is: str = fault) -> tuple[str, int]:
@@ -132,7 +134,7 @@ async def _told(whole: Path, folder: Path, told: Path, fault: str, commands: Con
     store = await Store.open(url, vault=vault, clock=SystemClock())
     await record()
     assert await why_not_written(store) == ""
-    with _with(fault, database, told):
+    with _with(fault, database, errno_file):
         found["readyz"] = (await why_not_written(store), 0)
         before, names = _content(database), sorted(os.listdir(folder))
         found["doctor beside the bot"] = await run("doctor")
@@ -142,25 +144,25 @@ async def _told(whole: Path, folder: Path, told: Path, fault: str, commands: Con
     await record()
     assert await why_not_written(store) == ""
     await store.close()
-    with _with(fault, database, told):
+    with _with(fault, database, errno_file):
         found["doctor alone"] = await run("doctor")
         if fault != LOCK:  # for which it waits ten seconds
             found["cold start"] = await _said(_start(url, vault))
     return found
 
 
-async def _main(whole: Path, folder: Path, told: Path, faults: list[str], commands: Connection) -> None:
-    found = {fault: await _told(whole, folder, told, fault, commands) for fault in faults}
+async def _main(whole: Path, folder: Path, errno_file: Path, faults: list[str], commands: Connection) -> None:
+    found = {fault: await _all_said(whole, folder, errno_file, fault, commands) for fault in faults}
     print(json.dumps(found))
 
 
-def main(whole: str, folder: str, told: str, *faults: str) -> None:
+def main(whole: str, folder: str, errno_file: str, *faults: str) -> None:
     """Print it."""
     os.environ["COUNTERSIGN_DATABASE_URL"] = url_of(Path(folder) / "bot.db")
     ours, theirs = multiprocessing.Pipe()
     process = multiprocessing.get_context("fork").Process(target=_commands, args=(theirs,), daemon=True)
     process.start()
-    asyncio.run(_main(Path(whole), Path(folder), Path(told), list(faults), ours))
+    asyncio.run(_main(Path(whole), Path(folder), Path(errno_file), list(faults), ours))
     ours.send(None)
     process.join()
 

@@ -35,6 +35,7 @@ PURPOSES = frozenset(
         "passkey_link",
         "passkey_code",
         "approval_mac",
+        "attempt",
         "request_digest",
         "audit_mac",
         "token_hash",

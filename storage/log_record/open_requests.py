@@ -52,8 +52,8 @@ _NEEDS_OPEN = frozenset({APPROVAL, AT_ONCE, ATTEMPT, OUTCOME, RESOLVED, PROPOSED
 # A request that failed is looked at again; a list follows its rows.
 _REOPENS = frozenset({REOPENED, "request.unresolved"})
 _ENDS = frozenset(f"{BEGINS}{state}" for state in _STOPS)
-# Nothing more of a list is sent after these; what was sent of it goes on.
-_STOPS_THE_REST = frozenset({"request.stopped", "request.rejected_before_sending"})
+# Nothing more of a list is sent after these; what was sent of it is looked up.
+_STOPS_THE_REST = frozenset({"request.stopped", "request.rejected_before_sending", PUT_RIGHT})
 # What these are about is what was requested.
 _GIVES = frozenset({APPROVAL, AT_ONCE, ATTEMPT, RESOLVED})
 # These lean on what people have approved until then.
@@ -446,6 +446,19 @@ def _calls_differ(known: OpenRequest, body: Mapping[str, Any]) -> bool:
         return True
     each = {n: one.call if n in unanswered else one.answer for n, one in known.made.items()}
     return str(body["calls"]) != fingerprints.of_calls(each)
+
+
+def changed(row: Request, known: OpenRequest | None, made: Iterable[Attempt]) -> Contradiction | None:
+    """As `differs`, with its calls `made`, and where its row says an older version than the log."""
+    wrong = differs(row, known)
+    if (
+        wrong is None
+        and known is not None
+        and (_is_older(known, row.version) or calls_changed(known, row, made))
+    ):
+        why = f"{_says(known)}, and what the database says of its calls was changed"
+        return Contradiction(row.id, why, known.state)
+    return wrong
 
 
 def differs(row: Request, known: OpenRequest | None) -> Contradiction | None:

@@ -12,7 +12,7 @@ from bot.domain.requests import Request, State
 from storage import tables as t
 from storage.errors import NotAsOnRecord
 from storage.log_record import LogFacts, counted, on_record, open_requests
-from storage.requests import requests
+from storage.requests import attempts, requests
 from storage.transaction import Contradiction, Tx
 
 
@@ -69,6 +69,19 @@ async def differing(tx: Tx, rows: Sequence[Request]) -> dict[str, Contradiction]
     again = await requests.among(tx, before)
     now = _differing(await on_record.of(tx), again)
     return {row_id: wrong for row_id, wrong in now.items() if before[row_id] == wrong}
+
+
+async def changed(tx: Tx, request: Request) -> Contradiction | None:
+    """Where the row of a request that was sent and has not ended, or a call of it, says something else than the audit
+    log. `request`: its row as it was read just now, held until this transaction ends. Raises `LogNotWhole`."""
+    wrong = await _changed(tx, request)
+    # On PostgreSQL a call may be answered late between two readings.
+    return wrong if wrong is not None and wrong == await _changed(tx, request) else None
+
+
+async def _changed(tx: Tx, request: Request) -> Contradiction | None:
+    made = await attempts.of(tx, request.id)
+    return open_requests.changed(request, (await on_record.of(tx)).open.get(request.id), made)
 
 
 def _differing(found: LogFacts, rows: Sequence[Request]) -> dict[str, Contradiction]:

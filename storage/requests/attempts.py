@@ -5,16 +5,20 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict
+from itertools import count
 
 from sqlalchemy import bindparam, insert, select, update
 
 from bot.domain.requests import Attempt, Request
 from storage import tables as t
+from storage.columns import time_text
 from storage.log_record import on_record, open_requests
 from storage.transaction import Tx, one_of
 from storage.upsert import insert_new
+from storage.vault import length_prefixed
 
 _OF = select(t.attempt).where(t.attempt.c.request_id == bindparam("request_id")).order_by(t.attempt.c.number)
+_MAC_DIGITS = 32  # 128 bits
 _START = insert(t.attempt)
 _A = t.attempt.c
 _ANSWER = update(t.attempt).where(_A.id == bindparam("attempt_id"), _A.answered_at.is_(None))
@@ -24,22 +28,33 @@ _OF_MANY = one_of(select(t.attempt), _A.request_id)
 async def start(tx: Tx, request: Request, purpose: str, *, after: Sequence[Attempt] | None = None) -> Attempt:
     """Record that the holder of the request's lease is about to call. `purpose`: send, replay or look.
 
-    `after`: those there are (`all_of`), where the caller has read them in this transaction. The number of one that
-    somebody invented meanwhile is passed over, and people are notified.
+    `after`: those on record (`on_record_of`), where the caller has read them in this transaction: its number follows
+    theirs. One that somebody invented under that number is passed over, and people are notified.
     """
-    made = await all_of(tx, request.id) if after is None else after
-    attempt = _next(tx, request, purpose, made)
+    made = await of(tx, request.id) if after is None else after
+    known = (await on_record.known(tx)).open.get(request.id)
+    taken = {attempt.number for attempt in made}
+    number = max(taken, default=0) + 1
+    if known is None or known.made is None:  # an invented one may be among them
+        number = _first_free(len(taken) + 1, taken)
+    attempt = _numbered(tx, request, purpose, number)
     if not await insert_new(tx, t.attempt, asdict(attempt)):
         tx.chain.rows_met.add(t.attempt.name)
-        attempt = _next(tx, request, purpose, await all_of(tx, request.id))
+        there = await tx.run_with_all(select(_A.number).where(_A.request_id == request.id))
+        attempt = _numbered(tx, request, purpose, _first_free(number, set(there.scalars())))
         await tx.run(_START, asdict(attempt))
     return attempt
 
 
-def _next(tx: Tx, request: Request, purpose: str, made: Sequence[Attempt]) -> Attempt:
-    number = max((attempt.number for attempt in made), default=0) + 1
+def _first_free(number: int, taken: Collection[int]) -> int:
+    return next(one for one in count(number) if one not in taken)
+
+
+def _numbered(tx: Tx, request: Request, purpose: str, number: int) -> Attempt:
+    """Its id is known to nobody before it is there, so that nobody has taken it."""
+    of_it = length_prefixed(request.id.encode(), str(number).encode(), time_text(tx.now).encode())
     return Attempt(
-        id=f"{request.id}.{number}",
+        id=f"{request.id}.{number}.{tx.vault.mac('attempt', of_it)[-_MAC_DIGITS:]}",
         request_id=request.id,
         number=number,
         fence=request.fence,

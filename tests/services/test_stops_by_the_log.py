@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import verify_audit
+from bot.domain.errors import CountersignError
 from bot.domain.requests import OPEN, Request, State
 from bot.services.alerts import put_back_rules
 from bot.services.operators import changed_rows, deep_check
 from bot.services.requests import approvals, lifecycle
 from storage import audit
+from storage.tables import metadata
 from tests.services.bulk_requests import a_list, ask_bulk, rows_of
-from tests.services.outcome_steps import alert_kinds, top_ups
+from tests.services.outcome_steps import TOPUP, alert_kinds, status, top_ups
 from tests.services.test_cool_off import policy
+from tests.services.test_deep_check import another
 from tests.support.databases import BACKENDS
 from tests.support.world import ALICE, CAROL, World, a_world
-from tests.thief.edits import insert, opened
+from tests.thief.edits import Database, insert, opened
 from tests.thief.programme import place_of
 
 pytestmark = pytest.mark.by_turns(20)
@@ -119,3 +124,88 @@ async def test_a_list_that_was_stopped_is_not_sent_whatever_its_rows_said_at_tha
             assert not [row for row in await rows_of(world, batch) if row.state in OPEN]
             async with world.store.read() as tx:
                 assert await deep_check.differences(tx) == []
+
+
+#: Of columns that hold one of some words alone.
+WORDS = {"purpose": "look", "stage": "submitted", "version": 1}
+#: Whose row is changed for the moment of the stop: one that was refused and is to be sent again, one that was not sent,
+#: the list itself; or a request by itself that was refused.
+WHOSE = ("a row that was refused", "a row that was not sent", "the list", "a request by itself")
+
+
+def changes() -> Iterator[tuple[str, str, str]]:
+    for whose in WHOSE:
+        for table in ("request", "attempt") if whose in (WHOSE[0], WHOSE[3]) else ("request",):
+            for column in metadata.tables[table].columns:
+                yield whose, table, column.name
+
+
+class Changed:
+    """One column of the rows about a request, for a moment."""
+
+    def __init__(self, world: World, table: str, column: str, request_id: str) -> None:
+        self._place, self._table, self._column = place_of(world), table, column
+        key = "id" if table == "request" else "request_id"
+        with opened(self._place) as database:
+            self._were = [row for row in database.read(table) if row[key] == request_id]
+            assert self._were
+            for row in self._were:
+                to: Any = WORDS.get(column) or another(metadata.tables[table].columns[column], row[column])
+                self._write(database, row["id"], to)
+                self._id_now = to if column == "id" else ""
+
+    def take_back(self) -> None:
+        with opened(self._place) as database:
+            for row in self._were:
+                self._write(database, self._id_now or row["id"], row[self._column])
+
+    def _write(self, database: Database, row_id: str, value: Any) -> None:
+        database.write(f'UPDATE "{self._table}" SET "{self._column}" = ? WHERE id = ?', value, row_id)
+
+
+async def _while_it_waits(world: World) -> None:
+    """Carry out what is due, also what waits for a place among the calls of a minute."""
+    task = asyncio.create_task(world.run_due())
+    while not (await asyncio.wait({task}, timeout=0.02))[0]:
+        await world.advance(1)
+    await task
+
+
+@pytest.mark.parametrize("url", BACKENDS, indirect=True)
+@pytest.mark.parametrize(("whose", "table", "column"), list(changes()))
+async def test_nothing_is_sent_after_a_stop_whatever_a_row_hid_at_that_moment(
+    url: str, tmp_path: Path, whose: str, table: str, column: str
+) -> None:
+    async with a_world(tmp_path, url=url) as world:
+        await status(429, "RATE_LIMITED").set(world, TOPUP, times=1)
+        is_list = whose != WHOSE[3]
+        about = await (ask_bulk(world, a_list(world, "10", "20", "30")) if is_list else world.top_up("50"))
+        if is_list:
+            await world.approve(about)
+        await world.run_due()
+        rows = await rows_of(world, about) if is_list else [about]
+        refused, unsent = rows[0], rows[-1]
+        assert (await world.request(refused.id)).state is State.EXECUTING
+        assert not is_list or unsent.state is State.APPROVED
+        sent = len(top_ups(world))
+        of = {WHOSE[0]: refused, WHOSE[1]: unsent}.get(whose, about)
+        changed = Changed(world, table, column, of.id)
+        said = ""
+        try:
+            await lifecycle.cancel(world.core, about.id, ALICE)
+        except CountersignError as error:
+            said = str(error)
+        changed.take_back()
+        for _ in range(8):
+            await world.advance(20)
+            await _while_it_waits(world)
+            await changed_rows.watch(world.core)
+            await changed_rows.tell_of_those_met(world.core)
+            await put_back_rules.tell(world.core)
+
+        # One row that cannot be stopped keeps no other from being stopped.
+        assert not said or whose in WHOSE[2:]
+        # Of what is out at that moment people read that, and are notified: it was not stopped, and goes on once it is
+        # back.
+        assert len(top_ups(world)) == sent or ("taken out" in said and column == "id")
+        assert not said or {"ended_put_back", "tampered"} & await alert_kinds(world)

@@ -161,7 +161,7 @@ NAMES = (
         "passkey_code",
     ),
     *("approval_mac", "request_digest", "audit_mac", "token_hash", "keycheck", "row_mac", "mailbox"),
-    *("shared_look", "reading"),
+    *("shared_look", "reading", "attempt"),
 )
 
 

@@ -22,7 +22,7 @@ from bot.services.core import Core
 from bot.services.execution import effect_writer, ending_without_a_call, newest_wins, presend_checks
 from bot.services.execution.presend_checks import Cleared, Later, Stop
 from bot.services.passkeys import readiness
-from bot.services.requests import close
+from bot.services.requests import batch_approval, close
 from storage.errors import CannotOpen, NotAsCounted, NotAsOnRecord, Purged
 from storage.operators import Stopped, stops
 from storage.requests import Kept, attempts, requests
@@ -239,7 +239,9 @@ async def _begin(
     request = await _with_what_is_known(tx, before, request, history, is_urgent=is_urgent)
     # What may not be repeated is only looked at as soon as anybody could doubt what the call did.
     may_repeat = operation.handling.repeats or history.last_doubt_at is None
-    may_repeat = may_repeat and not planning.approval_is_void(request)
+    # Asked of the log once its row is held: whoever stops its list holds that, too.
+    is_stopped = await batch_approval.is_stopped(tx, request)
+    may_repeat = may_repeat and not is_stopped and not planning.approval_is_void(request)
     approval_holds = isinstance(look, Cleared) and may_repeat
     step = planning.next_step(request, history, tx.now, approval_holds=approval_holds, is_urgent=is_urgent)
     # A pause stops sending, and nothing else; so does a message that a start did not see. What is undone is sent again
@@ -249,7 +251,7 @@ async def _begin(
         step = planning.Step.LOOK
     to_send = None if step is planning.Step.LOOK else _to_send(tx, kept, look, looked_at_s)
     purpose = (planning.Step.LOOK if to_send is None else step).value
-    attempt = await attempts.start(tx, request, purpose, after=there)
+    attempt = await attempts.start(tx, request, purpose, after=made)
     older = await newest_wins.without_outcome(tx, core, request) if is_urgent else []
     await effect_writer.write(tx, core, request, effects.of_claim(before, attempt, made=made))
     return Claim(

@@ -17,6 +17,7 @@ from bot.services.alerts import urgent_rules
 from bot.services.core import Core
 from bot.services.execution import effect_writer
 from bot.services.processes import start_holds
+from bot.services.requests import batch_approval
 from storage.requests import Kept, attempts, requests
 from storage.transaction import Tx
 
@@ -24,6 +25,7 @@ _KEY_LOST = (
     "The outcome is not known, and your card provider does not take the key, so it cannot be looked up. {may_have}; do"
     " not repeat this. It is looked up as soon as the key works again."
 )
+_STOPPED = "Its list was stopped. Your card provider had not carried it out, and it is not sent again."
 _UNTRUSTED = (
     "What is stored is not what was approved, so nothing is sent or looked up any more. What was sent before is not"
     " known; do not repeat this. Keep the database as it is, look at `countersign audit verify`, and let two people"
@@ -43,6 +45,9 @@ async def nothing_to_call(tx: Tx, core: Core, current: Request, kept: Kept) -> b
         return is_stopped
     made = await attempts.of(tx, current.id)
     history = planning.History.of(made, cls.endpoint)
+    if planning.was_refused(current, history) and await batch_approval.is_stopped(tx, current):
+        await _end(tx, core, current, Event.FAIL, _STOPPED, made)
+        return True
     can_wait = not cls.handling.is_urgent  # no time ends what cannot
     if can_wait and planning.never_executed(current, history, tx.now):
         text = (

@@ -89,7 +89,12 @@ async def _write(core: Core, claim: Claim, answered: Answered) -> None:
             if is_new:
                 said = {"answer": fingerprints.of_answer(mine)}
                 await audit.record(
-                    tx, core, effects.EXECUTION, open_requests.ANSWERED_LATE, f"attempt:{mine.id}", said
+                    tx,
+                    core,
+                    effects.EXECUTION,
+                    open_requests.ANSWERED_LATE,
+                    f"attempt:{mine.request_id}.{mine.number}",
+                    said,
                 )
             # The API gives it once, and whoever took over cannot ask for it again.
             secrets = [effect for effect in of_kind if isinstance(effect, SealSecret)]

@@ -107,6 +107,15 @@ async def decided_on(tx: Tx, request: Request) -> Request:
     return batch
 
 
+async def is_stopped(tx: Tx, row: Request) -> bool:
+    """Has somebody stopped the list of this row, or is that over, by the audit log? Whatever the row said then, it is
+    not sent again. False for a request that is no row."""
+    if row.parent_id is None:
+        return False
+    whole = (await on_record.of(tx)).open.get(row.parent_id)
+    return whole is None or whole.is_stopped
+
+
 async def batch_stands(tx: Tx, row: Request) -> bool:
     """Is this row among those that enough people approved with its batch? Asked before its first byte."""
     batch = await requests.get(tx, row.parent_id or "")

@@ -29,12 +29,13 @@ from bot.services.core import Core
 from bot.services.processes import start_holds
 from bot.services.requests import batch_rows, local_facts
 from bot.services.requests.drafts import may_run_now, operation_of
-from bot.services.requests.signatures import body_mac, digest_of, has_its_digest, require_its_digest, signed
-from storage.errors import ChangedOutside
+from bot.services.requests.signatures import body_mac, digest_of, has_its_digest, signed
+from storage.errors import ChangedOutside, NotAsOnRecord
+from storage.log_record import on_record
 from storage.operators import pauses, stops
 from storage.protection import unreadable_rows
 from storage.requests import Draft, as_on_record, attempts, decisions, drafts, requests
-from storage.transaction import Tx
+from storage.transaction import Contradiction, Tx
 
 FIRST_REMINDER = timedelta(minutes=15)
 # Said of one whose calls the API refused before it did anything.
@@ -153,6 +154,13 @@ async def cancel(core: Core, request_id: str, slack_id: str) -> Request:
     refusals = audited_refusal(core, slack_id, "request.cancel", subject)
     async with refusals, put_back_rules.noticed(core), core.store.begin() as tx:
         request = await existing_as_on_record(tx, request_id)
+        if not request.is_batch:  # of a list, its rows are held first
+            await requests.lock(tx, request.id)
+            request = await existing_as_on_record(tx, request_id)
+        if (
+            request.requester != slack_id or request.parent_id is not None
+        ):  # by what was requested, and no other row
+            _require_unchanged(_terms_changed(tx, request), tx)
         require_own(request, slack_id)
         if request.parent_id is not None:
             raise NotAllowed(
@@ -163,7 +171,7 @@ async def cancel(core: Core, request_id: str, slack_id: str) -> Request:
         if request.is_batch and request.state in (State.APPROVED, State.EXECUTING):
             return await _stop(tx, core, request, slack_id)
         if request.state not in UNSENT:  # what was not sent can be stopped whatever somebody made of it
-            require_its_digest(tx.vault, request)
+            _require_unchanged(await _changed(tx, request), tx)
         if not await local_facts.can_be_cancelled(tx, core, request):
             raise Stale(f"{request.id} is {request.word} already: it can no longer be cancelled.")
         if request.state is State.EXECUTING:  # no longer `cancelled`: that is said of what was never sent
@@ -175,11 +183,11 @@ async def cancel(core: Core, request_id: str, slack_id: str) -> Request:
 
 async def stop_approved(tx: Tx, core: Core, request: Request, actor: Actor, text: str) -> Request:
     """An approver stops what is approved and was not sent; rows of a batch that were sent go on. Raises Stale."""
-    if request.is_batch:  # another process may be claiming its first row
-        await requests.lock_rows(tx, request.id)
-        request = await existing(tx, request.id)
-        if request.state is not State.APPROVED:
-            raise Stale(f"{request.id} is {request.word} already: it can no longer be rejected.")
+    # Another process may be claiming it, or its first row. The log comes last: whoever has it waits for nothing.
+    await (requests.lock_rows if request.is_batch else requests.lock)(tx, request.id)
+    request = await existing(tx, request.id)
+    if request.state is not State.APPROVED:
+        raise Stale(f"{request.id} is {request.word} already: it can no longer be rejected.")
     await audit.of_request(tx, core, request, actor.id, "request.rejected_before_sending")
     text = f"Stopped by {actor.name} before it was sent. {text}"
     if request.is_batch:
@@ -195,19 +203,39 @@ def require_own(request: Request, slack_id: str) -> None:
         )
 
 
+async def _changed(tx: Tx, request: Request) -> Contradiction | None:
+    """Where something of a request that was sent, or of its calls, is not as on record."""
+    return await as_on_record.changed(tx, request) or _terms_changed(tx, request)
+
+
+def _terms_changed(tx: Tx, request: Request) -> Contradiction | None:
+    if has_its_digest(tx.vault, request, as_proof=True):
+        return None
+    why = f"is {request.state} by the audit log, and somebody changed in its row what was requested"
+    return Contradiction(request.id, why, request.state)
+
+
+def _require_unchanged(wrong: Contradiction | None, tx: Tx) -> None:
+    """Nobody reads what somebody wrote into a row for that moment. Raises NotAsOnRecord, and people are notified."""
+    if wrong is not None:
+        on_record.note(tx, wrong)
+        raise NotAsOnRecord(wrong.request_id, wrong.why)
+
+
 async def _stop(tx: Tx, core: Core, batch: Request, slack_id: str, text: str = batch_rows.STOPPED) -> Request:
-    """A batch that is under way: what was not sent is not, and what was refused each time is not sent again."""
+    """A batch that is under way: what was not sent is not, and what was refused each time is not sent again.
+
+    A row that is not as on record is left to those who are notified of it; nothing more is sent for it either.
+    """
     await requests.lock_rows(tx, batch.id)
     withdrawn = 0
-    rows = await batch_rows.included(tx, batch)
-    differing = await as_on_record.differing(tx, rows)
-    for row in rows:
-        is_as_requested = has_its_digest(tx.vault, row) and row.id not in differing
-        if (
-            row.state is State.EXECUTING
-            and is_as_requested
-            and await local_facts.can_be_cancelled(tx, core, row)
-        ):
+    for row in await batch_rows.included(tx, batch):
+        if row.state is not State.EXECUTING:
+            continue
+        wrong = await _changed(tx, row)
+        if wrong is not None:
+            on_record.note(tx, wrong)
+        elif await local_facts.can_be_cancelled(tx, core, row):
             await close(tx, core, row, Event.FAIL, slack_id, _WITHDRAWN)
             withdrawn += 1
     current = await existing(tx, batch.id)  # as those rows have left it

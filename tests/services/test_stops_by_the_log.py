@@ -163,7 +163,7 @@ class Changed:
         database.write(f'UPDATE "{self._table}" SET "{self._column}" = ? WHERE id = ?', value, row_id)
 
 
-async def _while_it_waits(world: World) -> None:
+async def while_it_waits(world: World) -> None:
     """Carry out what is due, also what waits for a place among the calls of a minute."""
     task = asyncio.create_task(world.run_due())
     while not (await asyncio.wait({task}, timeout=0.02))[0]:
@@ -198,7 +198,7 @@ async def test_nothing_is_sent_after_a_stop_whatever_a_row_hid_at_that_moment(
         changed.take_back()
         for _ in range(8):
             await world.advance(20)
-            await _while_it_waits(world)
+            await while_it_waits(world)
             await changed_rows.watch(world.core)
             await changed_rows.tell_of_those_met(world.core)
             await put_back_rules.tell(world.core)

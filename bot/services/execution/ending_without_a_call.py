@@ -17,7 +17,7 @@ from bot.services.alerts import urgent_rules
 from bot.services.core import Core
 from bot.services.execution import effect_writer
 from bot.services.processes import start_holds
-from bot.services.requests import batch_approval
+from bot.services.requests import batch_approval, has_its_digest
 from storage.requests import Kept, attempts, requests
 from storage.transaction import Tx
 
@@ -96,13 +96,16 @@ async def lost_with_a_copy(tx: Tx, core: Core, request: Request, text: str) -> N
     """Executing in an older copy of the database that was put in place: from now on it is looked up alone.
 
     The first look comes when nothing can still be on its way that was sent before the copy was put in place."""
+    if not has_its_digest(tx.vault, request, as_proof=True):
+        await stop_tampered(tx, core, request)
+        return
     made = await attempts.of(tx, request.id)
     await _end(tx, core, request, Event.LOSE_SIGHT, text, made, due_in=timing.QUIESCENCE)
 
 
 async def stop_tampered(tx: Tx, core: Core, request: Request) -> None:
-    """Executing or unresolved, held by this process, and changed by hand: its key and target cannot be trusted, even
-    for a look.
+    """Executing or unresolved, held by this process or by nobody, and changed by hand: its key and target cannot be
+    trusted, even for a look.
     """
     if request.state is State.EXECUTING:
         await _end(tx, core, request, Event.LOSE_SIGHT, _UNTRUSTED, await attempts.of(tx, request.id))
@@ -135,5 +138,6 @@ async def _end(
         lease_owner=None,
         lease_until=None,
     )
-    sent = effects.Sent(made, core.partners[request.program].key_prefix)
+    partner = core.partners.get(request.program)  # an edited row may name a program that there is not
+    sent = effects.Sent(made, partner.key_prefix if partner is not None else "")
     await effect_writer.write(tx, core, moved, effects.of_ending_without_call(moved, event, sent=sent))

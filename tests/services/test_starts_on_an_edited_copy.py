@@ -18,7 +18,7 @@ from tests.services.test_stops_by_the_log import Changed, while_it_waits
 from tests.support.databases import BACKENDS
 from tests.support.world import World, a_world
 
-pytestmark = pytest.mark.by_turns(4)
+pytestmark = pytest.mark.by_turns(20)
 
 CELLS = [
     (table, column.name, was_sent)

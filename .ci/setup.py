@@ -124,6 +124,8 @@ def install_browser_and_node():
         wanted += ["nodejs", "npm"]
     if not shutil.which("curl"):  # the recipes of the docs
         wanted.append("curl")
+    if not any(map(shutil.which, ("cc", "gcc"))):  # for the disk that refuses to store
+        wanted += ["gcc", "libc6-dev"]
     # They check what is in deploy/.
     wanted += [package for tool, package in DEPLOY_CHECKS.items() if not shutil.which(tool)]
     if wanted and os.geteuid() == 0 and shutil.which("apt-get"):

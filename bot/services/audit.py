@@ -44,10 +44,6 @@ def broken(seq: int | None, kind: str | None) -> str:
     )
 
 
-WORDS = "words"
-"""In an entry by which people decide: what their decisions say, as fingerprints by their ids."""
-
-
 async def record(
     tx: Tx,
     core: Core,
@@ -115,7 +111,7 @@ async def of_request(
         recorded |= {"kind": kind, "digest": digest, **(body or {})}
     recorded |= ended(tx, request)
     if words := tx.words.pop(request.id, None):
-        recorded[WORDS] = words
+        recorded[open_requests.WORDS] = words
     if counted.says_what_counts(action) and request.state is State.APPROVED and not request.is_batch:
         recorded[counted.COUNTS] = counted.as_recorded(request, approvers)
         recorded[open_requests.UNTIL] = open_requests.good_until(request)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from sqlalchemy import delete, select
+from sqlalchemy import select
 
 from storage import tables as t
 from storage.protection import CODE_RECIPIENT, signed_rows
@@ -36,11 +36,8 @@ async def put(tx: Tx, partner_ref: str, slack_id: str) -> None:
 
 
 async def drop(tx: Tx, partner_ref: str) -> bool:
-    """False when nobody was named."""
-    mine = delete(t.person_card).where(t.person_card.c.partner_ref == partner_ref)
-    was_named = bool((await tx.run(mine)).rowcount)
-    await signed_rows.sign_as(tx, CODE_RECIPIENT, partner_ref, None)
-    return was_named
+    """False when nobody was named. Where somebody took the row out, they were."""
+    return await signed_rows.drop(tx, CODE_RECIPIENT, partner_ref)
 
 
 async def refs(tx: Tx) -> dict[str, str]:

@@ -34,6 +34,8 @@ ATTEMPT, OUTCOME, LEFT_OUT = "request.attempt", "request.outcome", "request.rows
 RESOLVED, PROPOSED = "request.resolved_by_hand", "request.resolution_proposed"
 DOUBTED = "request.doubted"
 """Of a request that may have been sent without our knowledge; its body has how that was to leave its row."""
+WORDS = "words"
+"""In an entry by which people decide: what their decisions say, as fingerprints by their ids."""
 UNTIL = "until"
 """In the entry that says that a request is approved: until when that is good, as its row has it."""
 NO_ROW = "none"
@@ -41,6 +43,7 @@ NO_ROW = "none"
 ANSWERED_LATE = "attempt.answered"
 """Of a call whose process had lost its request by then."""
 REOPENED = "request.reopened"
+CONFIRMED = "request.confirmed"
 PUT_RIGHT = "request.put_right"
 """Of a request whose row was not as on record: it has ended, or people have to say how it did."""
 _STATES = {state.value: state for state in State}
@@ -54,6 +57,8 @@ _REOPENS = frozenset({REOPENED, "request.unresolved"})
 _ENDS = frozenset(f"{BEGINS}{state}" for state in _STOPS)
 # Nothing more of a list is sent after these; what was sent of it is looked up.
 _STOPS_THE_REST = frozenset({"request.stopped", "request.rejected_before_sending", PUT_RIGHT})
+# Somebody decided; each of these says by which decisions.
+_OF_DECISIONS = frozenset({APPROVAL, AT_ONCE, PROPOSED, "request.rejected_before_sending"})
 # What these are about is what was requested.
 _GIVES = frozenset({APPROVAL, AT_ONCE, ATTEMPT, RESOLVED})
 # These lean on what people have approved until then.
@@ -118,8 +123,9 @@ class OpenRequest:
     `until`: until when that is good, the same (None = an older version approved it, or a list, whose rows have it).
     `kind`: as it was submitted ("" = not known). `parent`: the list that it is a row of, once that was approved. Of a
     list, `ended`: its rows that have ended, by id; `is_stopped`: nothing more of it is sent. `is_given`: somebody has
-    approved it. `is_of_copy`: it was open when an older copy of the database was put in place; `is_void`: and approved
-    by then, which counts no more.
+    approved it. `decided`: the ids of the decisions on it, the first one first (None = an older version recorded some
+    without their ids). `is_of_copy`: it was open when an older copy of the database was put in place; `is_void`: and
+    approved by then, which counts no more.
     """
 
     seq: int
@@ -137,6 +143,7 @@ class OpenRequest:
     ended: Mapping[str, Ended] = field(default_factory=dict)
     is_stopped: bool = False
     is_given: bool = False
+    decided: tuple[str, ...] | None = ()
     is_of_copy: bool = False
     is_void: bool = False
 
@@ -204,7 +211,19 @@ def take(found: MutableMapping[str, OpenRequest], entry: EntryOnRequest) -> None
         parent=before.parent or _parent_of(found, request_id, entry, body),
         is_stopped=before.is_stopped or entry.action in _STOPS_THE_REST,
         is_given=before.is_given or entry.action in _FROM_PENDING,
+        decided=_decided(before, entry, body, is_new=known is None),
     )
+
+
+def _decided(
+    before: OpenRequest, entry: EntryOnRequest, body: Mapping[str, Any], *, is_new: bool
+) -> tuple[str, ...] | None:
+    if before.decided is None or (is_new and entry.action != SUBMITTED):
+        return None
+    if entry.action == LEFT_OUT:  # what was approved until then counts no more
+        return ()
+    said = tuple(body.get(WORDS, ()))
+    return None if entry.action in _OF_DECISIONS and not said else (*before.decided, *said)
 
 
 def _end(

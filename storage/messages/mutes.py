@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, delete, or_, select
+from sqlalchemy import ColumnElement, or_, select
 
 from storage import tables as t
 from storage.protection import MUTE, signed_rows
@@ -38,10 +38,8 @@ async def put(tx: Tx, *, name: str, kind: str, about: str, by: str, until: datet
 
 
 async def drop(tx: Tx, name: str) -> bool:
-    """End the rule; False when there is none of this name."""
-    was_there = bool((await tx.run(delete(t.mute).where(t.mute.c.name == name))).rowcount)
-    await signed_rows.sign(tx, MUTE, name)
-    return was_there
+    """End the rule; False when there is none of this name. Where somebody took the row out, there is."""
+    return await signed_rows.drop(tx, MUTE, name)
 
 
 async def in_force(tx: Tx) -> list[Mute]:

@@ -37,17 +37,21 @@ class Pause:
 
 
 async def put(tx: Tx, program: str, *, by: str, by_name: str, reason: str) -> bool:
-    """False when it is paused already, by whomever; that pause then stands. What cannot be read makes way for it."""
+    """False when it is paused already, by whomever; that pause then stands. What cannot be read, or is not as we left
+    it, makes way for it."""
     await _lock(tx, program, shared=False)
     if await _cannot_be_read(tx, program):
         await _take_out(tx, program)
+    there = (await tx.run(_OF, {"program": program})).mappings().one_or_none()
+    if await is_as_left(tx, program, there) and there is not None:
+        return False
+    if there is not None:
+        await _take_out(tx, program)
     row = {"program": program, "by": by, "by_name": by_name, "reason": reason, "since": tx.now}
-    is_new = await insert_new(tx, t.pause, row)
-    if is_new:
-        await signed_rows.sign_as(tx, PAUSE, program, row)
-    elif (await tx.run(_OF, {"program": program})).first() is None:
+    if not await insert_new(tx, t.pause, row):
         raise signed_rows.undone(PAUSE, program)
-    return is_new
+    await signed_rows.sign_as(tx, PAUSE, program, row)
+    return True
 
 
 async def of(tx: Tx, program: str) -> Pause | None:

@@ -207,12 +207,10 @@ async def unpause(tx: Tx, name: str) -> bool:
 
 
 async def begin_drafts(tx: Tx, name: str) -> bool:
-    """Send nothing to this program from now on; False when that is so already."""
+    """Send nothing to this program from now on; False when that is so already. Raises `ChangedOutside`."""
+    await signed_rows.require(tx, PROGRAM, name)
     known = await get(tx, name)
-    if known is None:
-        await signed_rows.require(tx, PROGRAM, name)
-        return False
-    if known.is_draft_only:
+    if known is None or known.is_draft_only:
         return False
     values = {"drafts_since": tx.now, "drafts_until": None}
     async with signed_rows.changing(tx, PROGRAM, name):

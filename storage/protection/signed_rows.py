@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from sqlalchemy import RowMapping, Select, Table, bindparam, select
+from sqlalchemy import RowMapping, Select, Table, bindparam, delete, select
 
 from storage import audit
 from storage import tables as t
@@ -104,14 +104,19 @@ async def changing(tx: Tx, signed: SignedTable, key: str) -> AsyncIterator[None]
 
 async def require(tx: Tx, signed: SignedTable, key: str) -> None:
     """Raise `ChangedOutside` unless the row, or its absence, is as we left it."""
-    # Who changes it just now does so first: then row and signature are of one moment.
-    if tx.writes and tx.is_postgres:
-        await tx.run(_LOCKED, {"table_name": signed.name, "row_key": key})
-    if not await is_ours(tx, signed, key, await _row(tx, signed, key)):
+    if not await is_as_left(tx, signed, key):
         raise ChangedOutside(
             f"A row of the table {signed.name} ({key}) was changed outside Countersign, so it is not used. Keep a copy"
             " of the database, and run `countersign audit verify --deep`."
         )
+
+
+async def is_as_left(tx: Tx, signed: SignedTable, key: str) -> bool:
+    """Is the row as it is now, or that there is none, as we left it? As `is_ours`."""
+    # Who changes it just now does so first: then row and signature are of one moment.
+    if tx.writes and tx.is_postgres:
+        await tx.run(_LOCKED, {"table_name": signed.name, "row_key": key})
+    return await is_ours(tx, signed, key, await _row(tx, signed, key))
 
 
 async def is_ours(tx: Tx, signed: SignedTable, key: str, row: RowRead | None) -> bool:
@@ -239,6 +244,15 @@ async def sign_as(tx: Tx, signed: SignedTable, key: str, written: RowRead | None
         if await is_ours(tx, signed, key, row):
             return
     raise undone(signed, key)
+
+
+async def drop(tx: Tx, signed: SignedTable, key: str) -> bool:
+    """Take the row out, and sign that there is none, whatever somebody made of it meanwhile; False when there was none,
+    as we left it. Raises `ChangedOutside` where the database did not keep that."""
+    was_as_left = await is_as_left(tx, signed, key)
+    gone = (await tx.run(delete(signed.table).where(signed.table.c[signed.key] == key))).rowcount
+    await sign_as(tx, signed, key, None)
+    return bool(gone) or not was_as_left
 
 
 def undone(signed: SignedTable, key: str) -> ChangedOutside:

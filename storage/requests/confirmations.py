@@ -65,13 +65,10 @@ async def ask(
 
 
 async def get(tx: Tx, consent_id: str) -> Consent | None:
-    """Raises `ChangedOutside` for one that is not as we left it: who asked, for what and until when."""
+    """Raises `ChangedOutside` for one that is not as we left it: who asked, for what and until when, or that it was."""
     row = (await tx.run(select(t.consent).where(t.consent.c.id == consent_id))).one_or_none()
-    if row is None:  # people are notified where somebody took it out
-        await signed_rows.is_ours(tx, CONSENT, consent_id, None)
-        return None
     await signed_rows.require(tx, CONSENT, consent_id)
-    return Consent(**row._mapping)
+    return None if row is None else Consent(**row._mapping)
 
 
 async def open_one(tx: Tx, kind: str, subject: str) -> Consent | None:
@@ -79,6 +76,14 @@ async def open_one(tx: Tx, kind: str, subject: str) -> Consent | None:
     asked = select(t.consent).where(c.kind == kind, c.subject == subject, c.state == "open")
     row = (await tx.run(asked)).one_or_none()
     return None if row is None else Consent(**row._mapping)
+
+
+async def in_the_way(tx: Tx, kind: str, subject: str) -> Consent | None:
+    """The open one, where it is not as we left it, so that nobody can answer it."""
+    found = await open_one(tx, kind, subject)
+    if found is None or await signed_rows.is_as_left(tx, CONSENT, found.id):
+        return None
+    return found
 
 
 async def open_ones(tx: Tx) -> list[Consent]:
@@ -89,11 +94,11 @@ async def open_ones(tx: Tx) -> list[Consent]:
 async def end(tx: Tx, consent_id: str, state: str, *, by: str | None = None) -> bool:
     """Give, decline or let expire what is open; False when somebody was quicker.
 
-    Raises `ChangedOutside` where something is to be given that is not as we left it.
+    Raises `ChangedOutside` where somebody answers what is not as we left it.
     """
     mine = update(t.consent).where(t.consent.c.id == consent_id, t.consent.c.state == "open")
     values = {"state": state, "answered_by": by, "answered_at": tx.now}
-    if state == "given":
+    if state != "expired":
         await signed_rows.require(tx, CONSENT, consent_id)
     ended = bool((await tx.run(mine.values(values))).rowcount)
     if ended:

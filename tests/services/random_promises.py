@@ -13,7 +13,6 @@ import httpx
 
 from bot.domain.alerts import catalogue
 from bot.domain.requests import SENT, TRANSITIONS, DecisionKind, Request, State
-from bot.services.requests.signatures import is_genuine
 from sandbox.partner.calls import idempotency
 from sandbox.partner.cards import cards
 from storage import audit
@@ -117,7 +116,7 @@ class Promises:
         if request.kind == "card_topup":
             self._body_is_as_approved(request)
         async with self.world.store.read() as tx:
-            given = [d for d in await decisions.of(tx, request.id) if is_genuine(tx.vault, d)]
+            given = [d for d in await decisions.of(tx, request.id) if decisions.is_genuine(tx.vault, d)]
         able = {d.actor for d in given if d.kind is DecisionKind.APPROVE} - {ALICE}
         needed = 0 if request.break_glass else 2 if request.exposure_usd > 500 else 1
         assert len(able) >= needed, "I-3: sent without its approvals"

@@ -22,7 +22,7 @@ from bot.services.alerts import ledger_rules
 from bot.services.core import never
 from bot.services.events import Poller
 from bot.services.operators import deep_check, key_change, safe_mode
-from bot.services.requests import decision_mac, lifecycle, verification
+from bot.services.requests import lifecycle, verification
 from bot.services.requests.signatures import signed
 from storage import audit, key_rotation, master_keys
 from storage import tables as t
@@ -145,7 +145,7 @@ async def test_a_decision_forged_under_a_retired_key_approves_nothing(
     actor = await world.people.actor(BOB)
     async with world.store.begin() as tx:
         forged = signed(tx, world.core, request, DecisionKind.APPROVE, actor)
-        forged = replace(forged, mac=decision_mac(thief, forged))
+        forged = replace(forged, mac=decisions.mac(thief, forged))
         await decisions.insert(tx, forged)
         until = forged.decided_at + APPROVAL_VALID_FOR
         await tx.run(

@@ -47,6 +47,9 @@ KNOWN = {
     "storage.audit.about <- bot.services.passkeys.proofs._has_had_digest": (
         "a fingerprint of before a change of the master key is not known: the approval counts as forged"
     ),
+    "storage.audit.about <- storage.requests.decisions._with_true_confirmations": (
+        "a Freeze now is confirmed once more, and people are notified; what it shows is checked by its MAC"
+    ),
     "storage.audit._piece <- storage.operators.restored_copies._entry": (
         "which entry of a log that is checked all the same is the first of another: no start, or safe mode"
     ),

@@ -16,7 +16,7 @@ from typing import Any
 from sqlalchemy import Table, insert, update
 
 from bot.domain.requests import Attempt, Decision, Request, fingerprints
-from bot.services.requests.signatures import decision_mac, digest_of
+from bot.services.requests.signatures import digest_of
 from storage import audit
 from storage import tables as t
 from storage.columns import json_text, time_text
@@ -89,7 +89,7 @@ def _copied(
     word = replace(
         approval, id=f"D-{called}", request_id=called, digest=one.digest, decided_at=approval.decided_at + by
     )
-    word = replace(word, mac=decision_mac(tx.vault, word))
+    word = replace(word, mac=decisions.mac(tx.vault, word))
     answered_at = None if call.answered_at is None else call.answered_at + by
     again = replace(
         call, id=f"{called}.1", request_id=called, sent_at=call.sent_at + by, answered_at=answered_at

@@ -16,7 +16,7 @@ from bot.services.requests import batch_approval, local_facts, signatures
 from storage.log_record import SecretsOnRecord, on_record
 from storage.operators import passkeys_on_record
 from storage.protection import signed_rows
-from storage.requests import as_on_record
+from storage.requests import as_on_record, decisions
 from storage.sealed_columns import PROGRAM_KEY, REQUEST_BODY
 
 Patch = Callable[[pytest.MonkeyPatch], None]
@@ -76,7 +76,8 @@ def _bodies_without_rows(patch: pytest.MonkeyPatch) -> None:
 
 
 def _no_mac_and_no_log(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(signatures, "is_genuine", _always(True))
+    patch.setattr(decisions, "is_genuine", _always(True))
+    patch.setattr(decisions, "of", decisions.all_of)
     patch.setattr(on_record, "require_fits", _later(None))
 
 

@@ -29,10 +29,11 @@ from storage.protection import (
     SIGNED_TABLES,
     signed_rows,
 )
-from storage.requests import attempts, requests
+from storage.requests import attempts, decisions, requests
 from storage.transaction import Contradiction, Tx
 
 ATTEMPTS = "attempt"
+DECISIONS = "decision"
 CARDS = "card"
 PASSKEY_LINKS = "passkey_link"
 LOG = "audit_log"
@@ -47,6 +48,7 @@ WORDS = {
     CONSENT.name: "who requested a confirmation, and of what",
     DETAILS_LINK.name: "a link to card details",
     ATTEMPTS: "the calls that were made for a request",
+    DECISIONS: "what people decided on a request",
     CARDS: "the directory of cards",
     PASSKEY_LINKS: "a link to the page for passkeys",
     SECRETS: "which webhook secrets sign deliveries",
@@ -79,6 +81,7 @@ async def watch(core: Core) -> None:
         else:
             changed |= {SECRETS} if await webhook_secrets.not_on_record(tx) else set()
             changed |= {ATTEMPTS} if await attempts.not_on_record(tx) else set()
+            changed |= {DECISIONS} if await decisions.not_on_record(tx) else set()
         conditions = {condition(name): name for name in WORDS}
         open_ones = {conditions[one] for one in await alert_rows.open_among(tx, conditions)}
         # All cards are looked at only once somebody met one: the API is asked about each before it is sent to.

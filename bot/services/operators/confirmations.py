@@ -32,6 +32,7 @@ _NOT_KEPT = (
     " It counts as soon as the end of the audit log is kept outside the database, where it could not be kept just now:"
     " tell an admin."
 )
+_NOBODY_ASKED = "What is stored of this was changed outside Countersign. Nothing was changed."
 GONE = "This was answered already, or its time is over. Nothing was changed."
 
 
@@ -71,6 +72,9 @@ async def ask(
 
     `program`: the one it is about; empty for all.
     """
+    invented = await confirmations.in_the_way(tx, act.kind, subject)
+    if invented is not None:
+        await _expire(tx, core, invented, _NOBODY_ASKED)
     consent = await confirmations.ask(
         tx,
         consent_id=f"C-{core.ids.ulid()}",

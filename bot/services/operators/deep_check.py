@@ -16,7 +16,7 @@ from bot.domain.alerts import request_alerts
 from bot.domain.requests import OPEN, Attempt, Decision, Request, fingerprints
 from bot.services import alerts
 from bot.services.core import Core
-from bot.services.requests import has_its_digest, is_genuine
+from bot.services.requests import has_its_digest
 from storage import audit
 from storage.cards import otp_recipients
 from storage.columns import time_text
@@ -134,7 +134,7 @@ def _decisions(tx: Tx, made: Iterable[Decision], known: chain_replay.RequestRepl
     for decision in made:
         ids.add(decision.id)
         stored.add((decision.kind.value, decision.actor))
-        if not is_genuine(tx.vault, decision, as_proof=True):
+        if not decisions.is_genuine(tx.vault, decision, as_proof=True):
             how.append(f"a decision in the name of {decision.actor} was edited or invented")
         elif (decision.kind.value, decision.actor) not in recorded:
             how.append(f"nothing of the decision of {decision.actor} is on record")

@@ -17,11 +17,9 @@ from bot.services.requests import (
     batch_approval,
     batch_rows,
     body_mac,
-    decision_mac,
     digest_of,
     has_its_body,
     has_its_digest,
-    is_genuine,
 )
 from storage import key_rotation, master_keys
 from storage.errors import CannotOpen, NotAsOnRecord, Purged, Unreadable
@@ -166,9 +164,9 @@ async def _one(tx: Tx, before: Request, terms: Mapping[str, str], actor: str) ->
             after = replace(after, body_mac=body_mac(tx.vault, body))
     after = replace(after, digest=digest_of(tx.vault, after))
     await requests.sign_again(tx, after)
-    for decision in await decisions.of(tx, before.id):
-        if decision.digest == before.digest and is_genuine(tx.vault, decision):
+    for decision in await decisions.all_of(tx, before.id):
+        if decision.digest == before.digest and decisions.is_genuine(tx.vault, decision):
             word = replace(decision, digest=after.digest)
-            await decisions.sign_again(tx, replace(word, mac=decision_mac(tx.vault, word)))
+            await decisions.sign_again(tx, replace(word, mac=decisions.mac(tx.vault, word)))
     await audit.of_signing_again(tx, after, actor, before=before.digest)
     return after

@@ -21,12 +21,10 @@ from bot.services.requests.request_lookups import Pending
 from bot.services.requests.signatures import (
     approved_by,
     body_mac,
-    decision_mac,
     digest_of,
     given,
     has_its_body,
     has_its_digest,
-    is_genuine,
     resolved_as,
 )
 from storage.requests import Draft
@@ -46,7 +44,6 @@ __all__ = [
     "body_mac",
     "cancel",
     "close",
-    "decision_mac",
     "digest_of",
     "drafts",
     "each_by_itself",
@@ -57,7 +54,6 @@ __all__ = [
     "granted_sums",
     "has_its_body",
     "has_its_digest",
-    "is_genuine",
     "local_facts",
     "on_target",
     "remind_due",

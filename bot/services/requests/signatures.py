@@ -1,8 +1,9 @@
 """What is signed under the master key about a request: its terms, its body, and every decision on it.
 
 Each kind of signature is a MAC under a label, and so a key, of its own: what was signed as one thing is never
-taken for another. The labels are named here and nowhere else. A state flipped in the database by hand is not an
-approval: what counts of the stored decisions is decided here, for whatever is done by leave of two people.
+taken for another. The labels are named here, and that of decisions in `storage.requests.decisions`, and nowhere else. A
+state flipped in the database by hand is not an approval: what counts of the stored decisions is decided here, for
+whatever is done by leave of two people.
 """
 
 from __future__ import annotations
@@ -20,7 +21,6 @@ from bot.domain.requests import (
     Decision,
     DecisionKind,
     Request,
-    decision_bytes,
     is_of_before,
     request_digest,
     second_people,
@@ -30,13 +30,12 @@ from storage.requests import decisions
 from storage.transaction import Tx
 from storage.vault import Vault
 
-_DECISION = "approval_mac"
 _TERMS = "request_digest"
 _BODY = "token_hash"
 # Before there was `_TERMS`, the terms were signed under the label of decisions. Decisions and the audit chain
 # name a request by that signature, so it cannot be made again: where it is, it still counts. It can stand for
 # no decision, whose bytes begin with a length and never with the digit of a digest.
-_TERMS_BEFORE = _DECISION
+_TERMS_BEFORE = decisions.LABEL
 
 
 def digest_of(vault: Vault, request: Request) -> str:
@@ -85,22 +84,12 @@ def has_its_body(vault: Vault, request: Request, body: bytes, *, as_proof: bool 
     return vault.check_mac(_BODY, body, request.body_mac, as_proof=as_proof)
 
 
-def decision_mac(vault: Vault, decision: Decision) -> str:
-    """Binds a decision to who made it, when, and about which terms; its `mac` is not read."""
-    return vault.mac(_DECISION, decision_bytes(decision))
-
-
-def is_genuine(vault: Vault, decision: Decision, *, as_proof: bool = False) -> bool:
-    """Was this row written by us, and is it as we wrote it?"""
-    return vault.check_mac(_DECISION, decision_bytes(decision), decision.mac, as_proof=as_proof)
-
-
 def given(
     vault: Vault, request: Request, made: Iterable[Decision], kind: DecisionKind, *, as_proof: bool = False
 ) -> list[Decision]:
     """Those of `made` that are of this kind, were signed by us, and are about exactly these terms; in order."""
     about = [d for d in made if d.kind is kind and d.digest == request.digest]
-    return [d for d in about if is_genuine(vault, d, as_proof=as_proof)]
+    return [d for d in about if decisions.is_genuine(vault, d, as_proof=as_proof)]
 
 
 def signed(
@@ -137,13 +126,13 @@ def signed(
         assertion=assertion,
         conditions=None if conditions is None else conditions.as_json(),
     )
-    return replace(decision, mac=decision_mac(tx.vault, decision))
+    return replace(decision, mac=decisions.mac(tx.vault, decision))
 
 
 def for_row(tx: Tx, core: Core, row: Request, decision: Decision) -> Decision:
     """The same decision on one row of the batch it was made on."""
     made = replace(decision, id=core.ids.ulid(), request_id=row.id, digest=row.digest, decided_at=tx.now)
-    return replace(made, mac=decision_mac(tx.vault, made))
+    return replace(made, mac=decisions.mac(tx.vault, made))
 
 
 def approved_by(

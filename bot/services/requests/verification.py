@@ -13,7 +13,7 @@ from bot.domain.ids import short_code
 from bot.domain.requests import Checked, Conditions, Decision, DecisionKind, Request, State, Verification
 from bot.services.core import Core
 from bot.services.requests.lifecycle import existing
-from bot.services.requests.signatures import approved_by, given, has_its_body, has_its_digest, is_genuine
+from bot.services.requests.signatures import approved_by, given, has_its_body, has_its_digest
 from storage import audit
 from storage.errors import CannotOpen, Purged
 from storage.requests import decisions, requests
@@ -40,7 +40,7 @@ async def verify(core: Core, request_id: str) -> Verification:
     """All checks of one request, in one reading of the database. Raises NotFound."""
     async with core.store.read() as tx:
         request = await existing(tx, request_id)
-        made = await decisions.of(tx, request.id)
+        made = await decisions.all_of(tx, request.id)
         checks = [
             _terms(tx, request),
             await _body(tx, request),
@@ -83,7 +83,9 @@ async def _body(tx: Tx, request: Request) -> Checked:
 
 def _decisions(tx: Tx, request: Request, made: Sequence[Decision]) -> Checked:
     """Each is signed under our key, and is about these very terms."""
-    wrong = [d for d in made if not is_genuine(tx.vault, d, as_proof=True) or d.digest != request.digest]
+    wrong = [
+        d for d in made if not decisions.is_genuine(tx.vault, d, as_proof=True) or d.digest != request.digest
+    ]
     if wrong:
         kinds = ", ".join(f"{d.kind} in the name of {d.actor_name}" for d in wrong)
         return Checked(
@@ -120,7 +122,7 @@ async def _rows(tx: Tx, batch: Request) -> Checked:
     rows = await requests.rows_of(tx, batch.id)
     wrong = []
     for row in rows:
-        made = await decisions.of(tx, row.id)
+        made = await decisions.all_of(tx, row.id)
         if not (
             _terms(tx, row).holds and _decisions(tx, row, made).holds and _approvals(tx, row, made).holds
         ):

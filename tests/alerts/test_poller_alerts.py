@@ -195,14 +195,27 @@ async def unready(desk: Desk) -> str | None:
     return await health.poller_runs(desk.driver.core, timedelta(seconds=60))
 
 
+@pytest.fixture
+def _time_passes(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the pauses of the poller, which else wait until a test moves the clock."""
+    clock = desk.driver.world.clock
+
+    async def sleep(seconds: float) -> None:
+        await asyncio.sleep(0)
+        clock.advance(seconds)
+
+    monkeypatch.setattr(clock, "sleep", sleep)
+
+
 async def waited(desk: Desk, seconds: float) -> None:
-    """So long the API is asked whether it is there; the pauses of that do not move the clock of a test."""
+    """So long the API is asked whether it is there."""
     for _ in range(int(seconds / 10)):
         await desk.driver.world.advance(10)
         await desk.poller.answers()
     await desk.posted()
 
 
+@pytest.mark.usefixtures("_time_passes")
 @pytest.mark.parametrize("status", [500, 502, 503, 504])
 async def test_an_api_that_answers_only_errors_is_reported_and_one_error_alone_is_not(
     desk: Desk, status: int
@@ -231,6 +244,7 @@ async def test_an_api_that_answers_only_errors_is_reported_and_one_error_alone_i
     assert await unready(desk) is None
 
 
+@pytest.mark.usefixtures("_time_passes")
 @pytest.mark.parametrize("operation", READS)
 async def test_calls_of_one_kind_that_fail_while_the_api_answers_others_are_no_outage(
     desk: Desk, operation: str
@@ -244,6 +258,7 @@ async def test_calls_of_one_kind_that_fail_while_the_api_answers_others_are_no_o
     assert await desk.seen() == []
 
 
+@pytest.mark.usefixtures("_time_passes")
 async def test_an_api_of_which_every_second_call_fails_is_no_outage(desk: Desk) -> None:
     """One of the two servers behind its gateway is away."""
     await desk.poll("account", "answers")
@@ -256,6 +271,7 @@ async def test_an_api_of_which_every_second_call_fails_is_no_outage(desk: Desk) 
     assert await desk.seen() == []
 
 
+@pytest.mark.usefixtures("_time_passes")
 @pytest.mark.parametrize("answered", ["cards", "funding", "ledger", "answers"])
 async def test_the_alert_that_an_account_cannot_be_read_ends_by_a_reading_of_it_alone(
     desk: Desk, answered: str

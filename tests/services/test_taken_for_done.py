@@ -222,7 +222,7 @@ DEEDS: dict[str, Deed] = {
 }
 
 
-async def told(world: World) -> bool:
+async def said_so(world: World) -> bool:
     await changed_rows.tell_of_those_met(world.core)
     return "changed_outside" in await alert_kinds(world)
 
@@ -246,7 +246,7 @@ async def test_it_is_done_all_the_same_or_refused_and_people_are_notified(
             await made.do(world)
         except (CountersignError, ChangedOutside) as error:
             refusal = error
-        assert await told(world), refusal
+        assert await said_so(world), refusal
         with opened(place_of(world)) as database:
             undo(database)
 
@@ -272,7 +272,7 @@ async def test_who_declines_what_is_hidden_reads_that_it_was_changed(
 
         with pytest.raises(ChangedOutside):
             await confirmation_answers.decline(world.core, asked.id, BOB)
-        assert await told(world)
+        assert await said_so(world)
 
 
 # Decisions.
@@ -371,7 +371,7 @@ async def test_a_decision_that_nobody_made_is_in_nobodys_way(
 
         await made.do(world, request, CAROL)
 
-        assert await told(world)
+        assert await said_so(world)
         assert (await world.request(request.id)).state is made.ends
         with opened(place_of(world)) as database:
             database.write("DELETE FROM decision WHERE id IN (?, ?)", "D" + BOB, "D" + CAROL)
@@ -393,7 +393,7 @@ async def test_an_edited_approval_keeps_nobody_from_approving(url: str, tmp_path
         _, verdict = await world.approve(request, by=CAROL)
 
         assert verdict.counts
-        assert await told(world)
+        assert await said_so(world)
         assert top_ups(world) == []
 
 
@@ -438,4 +438,4 @@ async def test_doing_something_twice_says_already_and_accuses_nobody(url: str, t
             await _unmute(world)
 
         await changed_rows.watch(world.core)
-        assert not await told(world)
+        assert not await said_so(world)

@@ -62,6 +62,7 @@ from bot.intents.recognition import (
 from bot.intents.requests import (
     Apart,
     asks_for_two,
+    doubt_of_sum,
     is_another_thing,
     is_bare_comma,
     is_only_background,
@@ -74,6 +75,7 @@ from bot.intents.requests import (
     read_what_opens_nothing,
     request_apart,
     stays_closed,
+    the_other_way,
     with_card_of_the_tale,
     with_first_load,
 )
@@ -289,12 +291,25 @@ def _all_meant(readings: Sequence[Reading], context: Context) -> list[Reading]:
         if reading.opened and takes_a_request_back(text, reading.intent):
             kept.append(Reading("undo"))
             continue
+        if reading.opened and (other := the_other_way(reading, context)):
+            ask = questions.really(other, reading.slots, "That may be meant in another way.")
+            reading = replace(reading, intent="ambiguous", wanted=other, opened=False, ask=ask)
+        if reading.opened and (doubt := doubt_of_sum(reading, context)):
+            reading = _in_doubt(reading, doubt)
         why = _why_not_opened(reading, context) if reading.opened else ""
         if why:
             ask = questions.really(reading.intent, reading.slots, why)
             reading = replace(reading, intent="ambiguous", wanted=reading.intent, opened=False, ask=ask)
         kept.append(reading)
     return kept
+
+
+def _in_doubt(reading: Reading, doubt: str) -> Reading:
+    """The request without its sum, which is asked for."""
+    slot = "limits" if reading.intent == "set_limits" else "amount"
+    slots = {name: value for name, value in reading.slots.items() if name != slot}
+    ask = questions.exactly(slot, doubt)
+    return replace(reading, intent="ambiguous", wanted=reading.intent, slots=slots, opened=False, ask=ask)
 
 
 def _why_not_opened(reading: Reading, context: Context) -> str:

@@ -20,21 +20,21 @@ from bot.intents.plain_text import is_of_other_money
 
 _USD: Final = r"usd\$|us\$|usd|us dollars?|dollars?|dollar|bucks?|\$"
 _OTHER: Final = (
-    r"r\$|a\$|c\$|s\$|hk\$|€|£|¥|₹|₦|₽|₩|₱|₺|rs\.?|zł|zl|pln|ngn|naira|brl|reais|reals?|sgd|czk|kč|sek|nok|dkk|huf|eur|euros?|gbp|pounds?|quid|yen|jpy|chf|francs?|cad|aud|inr|rupees?|usdt|usdc|eth|btc|matic|pence"
-    r"|cents?"
+    r"r\$|a\$|c\$|s\$|hk\$|[¢\u20a0-\u20cf]|£|¥|₹|₦|₽|₩|₱|₺|rs\.?|zł|zl|pln|ngn|naira|brl|reais|reals?|sgd|czk|kč|sek|nok|dkk|huf|eur|euros?|gbp|pounds?|quid|yen|jpy|chf|francs?|cad|aud|inr|rupees?|usdt|usdc|eth|btc|matic|pence"
+    r"|(?:us )?cents?"
 )
 #: A dash with a space on both sides parts two things, unless a number stands before it: `bal zero - 1.5k on ads`.
 _SIGN: Final = r"(?P<sign>(?<![\w)])[-−–](?:(?<=\d\s.)\s|(?<=§\s.)\s|(?=[^\s])))"
 _NUMBER: Final = re.compile(
-    rf"(?<![\w.,§])(?P<plus>\+)?{_SIGN}?(?P<before>(?:{_USD}|{_OTHER})(?=[\s\d+−–-]))?[ ]?(?P<sign2>[-−–])?"
-    r"(?P<digits>\d+(?:[.,']\d+)*(?:(?<=\d)[ ]\d{3}(?![\d]))*(?:[.,]\d+)?)"
-    rf"(?P<glued>[a-zł$€£¥₹₦₽₩₱₺%]*)(?:[ ](?P<times>k|grand|thousand|hundred|million|mio|mln|billion|bn)(?!\w))?"
+    rf"(?<![\w.,§])(?P<plus>\+)?{_SIGN}?(?P<before>(?:{_USD}|{_OTHER})(?=[\s\d+−–-]|[.,]\d))?[ ]?(?P<sign2>[-−–])?"
+    r"(?P<digits>(?:\d+|(?<![^\s(:=+$£¥¢\u20a0-\u20cf−–-])[.,]\d+)(?:[.,']\d+)*(?:(?<=\d)[ ]\d{3}(?![\d]))*(?:[.,]\d+)?)"
+    rf"(?P<glued>[a-zł$£¥¢\u20a0-\u20cf%]*)(?:[ ](?P<times>k|grand|thousand|hundred|million|mio|mln|billion|bn)(?!\w))?"
     rf"(?:[ ]?(?P<after>{_USD}|{_OTHER}|percent|per cent|pct|bps|bp|basis points?|%)(?![\w]))?",
     re.IGNORECASE,
 )
 _ROUGH: Final = re.compile(
     r"(?:\b(?:about|around|roughly|approx(?:imately|\.)?|circa|ca\.?|some|nearly|almost|maybe|perhaps|(?<!would )(?<!'d )like"
-    r"|at (?:least|most)|(?<!mark-)(?<!mark )(?<!top )(?<!top-)up to|more than|less than|over|under|say|max(?:imum)?|min(?:imum)?|or so"
+    r"|at (?:least|most)|(?<!mark-)(?<!mark )(?<!top )(?<!top-)up to|more than|less than|over|under|say|max(?:imum|\.)?|min(?:imum|\.)?|or so"
     r"|no more than)|[~≈<]|(?<![-=])>|\bor)\s*$"
 )
 #: `put it up to 300` raises it to exactly that.
@@ -45,7 +45,7 @@ _RAISED_TO: Final = re.compile(
 #: A highest amount: rough for what is paid, exact for a limit.
 AT_MOST: Final = "at most"
 _CEILING: Final = re.compile(
-    r"\b(?:at most|(?<!mark-)(?<!mark )up to|(?:no|not|n't)(?: [\w']+){0,4}? more than|more than|over|above|max(?:imum)?)\s*$",
+    r"\b(?:at most|(?<!mark-)(?<!mark )up to|(?:no|not|n't)(?: [\w']+){0,4}? more than|more than|over|above|max(?:imum|\.)?)\s*$",
     re.IGNORECASE,
 )
 _ROUGH_AFTER: Final = re.compile(r"^\s*(?:ish\b|or so\b|or thereabouts|-ish|\+(?!\d)|or\s+[\d$]|to\s+\$?\d)")
@@ -176,7 +176,7 @@ def _glued_to(following: str) -> bool:
 def _unit(glued: str, times: str, after: str, before: str) -> tuple[str, int, bool]:
     """(currency or rate, multiplier, whether all of it is understood)."""
     multiplier, known, unit = 1, True, ""
-    if glued.endswith(("$", "€", "£", "¥", "₹", "₦", "₽", "₩", "₱", "₺", "%")):
+    if glued and not glued[-1].isalpha():
         glued, unit = glued[:-1], glued[-1]
     if glued == "k":
         multiplier = 1000

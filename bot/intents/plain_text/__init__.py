@@ -9,7 +9,7 @@ from __future__ import annotations
 from bot.intents.plain_text.clauses import ACTION_VERBS, Clause, is_doubted, is_negated, split
 from bot.intents.plain_text.cleaning import QUOTED, Clean, clean
 from bot.intents.plain_text.hours_to_come import without_hours
-from bot.intents.plain_text.other_money import is_code_of_money, is_of_other_money
+from bot.intents.plain_text.other_money import is_code_of_money, is_of_other_money, is_said_of_other_money
 from bot.intents.plain_text.verb_forms import with_ending
 from bot.intents.plain_text.word_sets import word_set
 
@@ -23,6 +23,7 @@ __all__ = [
     "is_doubted",
     "is_negated",
     "is_of_other_money",
+    "is_said_of_other_money",
     "split",
     "with_ending",
     "without_hours",

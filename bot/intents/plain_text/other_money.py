@@ -67,7 +67,17 @@ _AFTER: Final = re.compile(
 _DOLLARS: Final = word_set("dollar dollars buck bucks")
 #: Said of the amount later in its sentence: `load 90 onto 9140 (canadian)`, `…, in pounds`, `… . Canadian dollars, not US`.
 _LATER: Final = re.compile(
-    r"(?:\bin\s+|[,(:;–—.]\s*|\s-\s*)(?:the\s+)?(?P<word>[^\W\d_]+(?:-[^\W\d_]+)?)(?:\s+(?P<next>[^\W\d_]+))?(?=\s*(?P<end>[^\w\s]|$)?)"
+    r"(?:\bin\s+|[,(:;–—.]\s*|\s-\s*)(?:the\s+)?(?=(?P<word>[^\W\d_]+(?:-[^\W\d_]+)?)(?:\s+(?P<next>[^\W\d_]+))?(?=\s*(?P<end>[^\w\s]|$)?))",
+    re.IGNORECASE,
+)
+#: Said of all sums of a message, wherever: `All in EUR`, `currency: KES`, `amounts are in cents`.
+_SAID_OF_ALL: Final = re.compile(
+    r"\b(?P<by>in|currency|ccy|are|is|(?:it|that)['’]s|meant?)\b\s*[:=]?\s*(?:the\s+|all\s+)?(?=(?P<word>[^\W\d_]+)(?:\s+(?P<next>[^\W\d_]+))?)",
+    re.IGNORECASE,
+)
+#: Codes and words of money that stand behind "is" or "in" as well without it.
+_NOT_SAID_OF_ALL: Final = word_set(
+    "bob sum sol won sh dm mad gel lak ron sos mop nio ada dot ern ang ether ethers all top try cup pen"
 )
 _PAYS: Final = re.compile(
     r"\b(?:pa(?:y|ys|id|ying)|charg\w+|costs?|pric\w+|quot\w+|bill\w*|invoic\w+|bought|buys?|spen[dt]\w*|deal\w*|takes?|accept\w*|wants?|speak\w*|writ\w+|say\w*|said)\b"
@@ -149,4 +159,22 @@ def _is_said_later(tail: str) -> bool:
     return False
 
 
-__all__ = ["is_code_of_money", "is_of_other_money"]
+def is_said_of_other_money(text: str) -> bool:
+    """Does a text say anywhere that its sums are of a money that is not US dollars?
+
+    Not where it tells in what somebody pays or is charged.
+    """
+    for found in _SAID_OF_ALL.finditer(text):
+        word, behind = found["word"].lower(), (found["next"] or "").lower()
+        money = _is_money(word) and word not in _ALSO_ELSE and word not in _NOT_SAID_OF_ALL
+        if found["by"].lower() in ("are", "is") and word in _CODES:
+            money = False
+        if not money and not (behind in _DOLLARS and _is_of_a_country(word)):
+            continue
+        sentence = re.split(r"[.!?;\n]", text[max(0, found.start() - _NEAR) : found.start()])[-1]
+        if not _PAYS.search(sentence):
+            return True
+    return False
+
+
+__all__ = ["is_code_of_money", "is_of_other_money", "is_said_of_other_money"]

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from bot.intents.extraction import purchase_slots
+from bot.intents.extraction import purchase_slots, resolve_card
 from bot.intents.model import ACTIONS, KnownCard, Reading, Thread
 from bot.intents.plain_text import Clause, is_negated
 from bot.intents.readings import questions
@@ -163,7 +163,12 @@ def _another_amount(clause: Clause, context: Context, thread: Thread) -> Reading
     if len(context.found.inside(clause.text)) != 1 or entity.kind != wanted:
         return None
     slots = _but(thread.slots, "everything")
-    reading = Reading(thread.intent, slots, card=thread.last_card if "card" in slots else None)
+    reading = Reading(thread.intent, slots)
+    if "card" in slots:
+        fits = _cards_of_request(thread, context)
+        if len(fits) != 1:
+            return _about(thread.intent, slots, slots["card"], fits, context)
+        reading = replace(reading, card=fits[0])
     if entity.doubt:
         ask = questions.exactly("amount", entity.doubt)
         return replace(reading, intent="ambiguous", wanted=thread.intent, ask=ask)
@@ -174,6 +179,14 @@ def _another_amount(clause: Clause, context: Context, thread: Thread) -> Reading
     if len(limits) != 1:
         return None
     return replace(reading, slots={**slots, "limits": dict.fromkeys(limits, amount)}, opened=True)
+
+
+def _cards_of_request(thread: Thread, context: Context) -> Sequence[KnownCard]:
+    """The card of the request that was offered last, whatever was looked up since; all that its words fit where it is
+    not known."""
+    if thread.last_card is not None and not thread.read_intent:
+        return (thread.last_card,)
+    return resolve_card(str(thread.slots["card"]), context.cards)
 
 
 def _another_filter(clause: Clause, context: Context, thread: Thread) -> Reading | None:

@@ -1,0 +1,100 @@
+"""Whether the words of a message say the opposite of the form that was read: `load 50 from 3018`, `disable freeze 3018`.
+
+A verb is the weaker word: where the money lies and where it goes is said by "from", "off", "to" and "onto", and a freeze that is
+off, removed, lifted or false is none. Looked at last, whoever read the request; the opposite is offered, never taken.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from bot.intents.model import Reading
+from bot.intents.readings import Context
+from bot.intents.recognition import spaced
+
+_FLOAT: Final = (
+    r"(?:(?:(?:the|our|company|main|general|common|deposit|master|whole|office|prepaid|shared|team|corporate)(?:['’]s)? )*(?:float|pool|pot|kitty|treasury|main (?:account|balance)|(?:company|master|deposit) (?:account|balance))"
+    r"|our (?:balance|account|deposit|funds))\b(?! (?:of|on) §c)"
+)
+_CARD: Final = r"(?:(?:(?:the|that|this|company|prepaid|same|card|account|balance|of|on|ending|in|colleague|number|no|mr|ms|mrs)\.? )*§c\d+§|(?:her|his|their|the|that|this) card\b)"
+_FROM: Final = r"\b(?:from|off(?: of)?|off from|out of|outta|outa|out from|away from)"
+_ONTO: Final = r"\b(?:to|onto|on to|into|in to|unto|upon|towards?)"
+_LOADS: Final = r"(?:top\w*[ -]?up|topup|(?:re|up)?-?load(?:ing)?|(?:re)?fund(?:ing)?|(?:re)?fill(?:ing)?(?: up)?|refill(?:ing)?|replenish(?:ing)?|recharg(?:e|ing)|credit(?:ing)?|feed(?:ing)?|boost(?:ing)?|rais(?:e|ing)|increas(?:e|ing)|bump(?: up)?|pad|stock(?: up)?|restock|restore|reimburse|pay|give|send|juice|supply|deposit)"
+#: Money that leaves a card, or comes to the float. Who asks for it (`a request from Nora`) is no such place.
+_LEAVES_A_CARD: Final = re.compile(
+    rf"(?<!request )(?<!message )(?<!mail )(?<!note )(?<!call )(?<!ticket )(?<!ask )(?<!word )(?<!heard )(?<!hello )(?<!news )(?<!greetings ){_FROM} (?:the )?{_CARD}"
+    rf"|{_ONTO} {_FLOAT}|(?:->|→|=>|>)\s*{_FLOAT}|{_FLOAT}\s*(?:<-|←|<=)|§c\d+§\s*(?:->|→|=>)\s*{_FLOAT}"
+    rf"|\b{_LOADS} (?:up )?{_FLOAT}|\btop {_FLOAT} up\b"
+)
+#: Money that leaves the float, or comes to a card.
+_LEAVES_THE_FLOAT: Final = re.compile(
+    rf"{_FROM} {_FLOAT}|(?:->|→|=>)\s*§c\d+§|§c\d+§\s*(?:<-|←|<=)|{_FLOAT}\s*(?:->|→|=>)"
+    rf"|(?:§a\d+§|\beverything|\ball of it|\bthe (?:rest|lot))(?: [a-z]+){{0,3}}? (?:onto|on to|into|to|towards?) (?:the )?{_CARD}"
+    r"|\b(?:get|give|send|bring|return|pay) §c\d+§ (?:(?:her|his|their|the|back|another) )*§a\d+§"
+)
+#: Money that goes to neither: `float → ledger 3018 60`, `hold 50 on 3018`.
+_NEITHER: Final = re.compile(
+    rf"{_FLOAT}\s*(?:->|→|=>)\s*(?!(?:the )?{_CARD})[a-z]|(?<!on )\b(?:hold|block|freeze|lock|reserve|keep|leave|pause) (?:(?:the|another|these|those) )*§a"
+    r"|\bat (?:the |an |a )?(?:atm|cash ?point|cash machine)\b"
+)
+
+_OFF: Final = (
+    r"(?:off(?! (?:sick|work|duty|ill|site|season|today|on (?:a|holidays?|leave|vacation|tour|business)|to (?:a|the|see|visit))\b)|false|disabled?|deactivated?|remov(?:ed?|al|ing)|releas(?:ed?|ing)|lift(?:ed|ing)?|gone|ended|expired|cancel(?:l?ed|lation)?|clear(?:ed|ance)?|inactive|dropped"
+    r"|undone|undo|revers(?:ed?|al)|revoked?|rescinded|withdrawn|terminated|taken off|no longer|no more|not|free|(?:no|none|nil|null|zero|0|§[ax]\d+§)(?=\W*(?:$|\n|  |,|;|§c)))\b"
+)
+_UNDOES: Final = (
+    r"(?:disabl|deactivat|disengag|remov|releas|lift|drop|clear|scrap|cancel|revok|rescind|revers|revert|undo|annul|void|end|stop|kill|waiv|abolish|dissolv|delet|eras|uncheck|untick|unset|rollback|roll back|quit|exit|abandon|withdraw"
+    r"|(?:turn|switch|shut|toggl|flip|tak|call|cut)(?:e|ed|ing)? off)"
+)
+_ITS: Final = r"(?:(?:the|that|this|his|her|their|its|any|all|current|existing|active|card|cards?['’]s?|on|of|for|from|§c\d+§(?:\s?['’]\s?s?)?|s) )*"
+_IS: Final = r"(?:\s*[:=]+\s*|\s*(?:->|→)\s*|\s+(?:(?:is|be|as|to|to be|has been|was|been|gets?|must be|should be|shall be|can be|now|please|pls) )*)"
+_OF_IT: Final = (
+    r"(?:\s+(?:(?:on|of|for|from) )?(?:(?:the|his|her|their|that|card) )*(?:§c\d+§(?: card)?|card|it\b))?"
+)
+_SETS: Final = r"\b(?:turn|switch|set|put|toggle|flip|make|have|get|keep|tak)(?:e|s|ed|ing|ting)? "
+_STATE_WORDS: Final = {
+    "freeze_card": r"(?:freez(?:e|es|ing)?|frozen|freezed|block(?:s|ed|ing|age)?|hold|lock(?:s|ed|ing)?|suspen(?:d|ded|sion)|pause[ds]?)",
+    "unfreeze_card": r"(?:(?:un|de)-?(?:freez(?:e|ing)|frozen|froze|freezed|block(?:ed|ing)?|lock(?:ed|ing)?|suspend(?:ed)?|pause[ds]?)|re-?activat(?:e|ed|ion)|thaw(?:ed|ing)?|defrost(?:ed|ing)?)",
+    "close_card": r"(?:clos(?:e|ed|ing|ure)|terminat(?:e|ed|ion))",
+}
+
+
+def _is_off(state: str) -> re.Pattern[str]:
+    """A word for a state, said to be off or to be taken away."""
+    state = rf"(?<![\w-]){state}(?![\w-])"
+    return re.compile(
+        rf"\b{_UNDOES}(?:e|es|ed|s|al|ing|ling)? {_ITS}{state}|\boff {_ITS}{state}"
+        rf"|{state}{_OF_IT}{_IS}{_OFF}|{_SETS}{_ITS}{state}{_OF_IT}{_IS}{_OFF}"
+        rf"|\b(?:removal|release|lifting|cancellation|reversal|end) (?:of )?{_ITS}{state}"
+        rf"|\b(?:no (?:more |longer )?|not |non[ -]|without (?:a |the )?){state}"
+    )
+
+
+_SAID_OFF: Final = {intent: _is_off(state) for intent, state in _STATE_WORDS.items()}
+_OPPOSITE: Final = {
+    "topup_card": "unload_card",
+    "unload_card": "topup_card",
+    "freeze_card": "unfreeze_card",
+    "unfreeze_card": "freeze_card",
+    "close_card": "close_card",
+}
+_OF_MONEY: Final = frozenset({"topup_card", "unload_card"})
+_WRONG_WAY: Final = {"topup_card": _LEAVES_A_CARD, "unload_card": _LEAVES_THE_FLOAT, **_SAID_OFF}
+
+
+def the_other_way(reading: Reading, context: Context) -> str:
+    """The intent to offer instead of a reading whose words say another one; empty where they agree.
+
+    It is the same one where the money goes to neither the card nor the float.
+    """
+    wrong = _WRONG_WAY.get(reading.intent)
+    if wrong is None:
+        return ""
+    text = spaced(context.found.masked)
+    if wrong.search(text):
+        return _OPPOSITE[reading.intent]
+    return reading.intent if reading.intent in _OF_MONEY and _NEITHER.search(text) else ""
+
+
+__all__ = ["the_other_way"]

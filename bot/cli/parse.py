@@ -147,7 +147,9 @@ def _texts(text: str | None, *, jsonl: bool) -> Iterator[str]:
     if not jsonl:
         yield given
         return
-    for number, line in enumerate(given.splitlines(), 1):
+    for number, line in enumerate(
+        given.split("\n"), 1
+    ):  # JSON may hold any other separator of lines as it is
         if line.strip():
             yield _text_of(line, number)
 

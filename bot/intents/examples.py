@@ -81,7 +81,7 @@ EXAMPLES: Final[Mapping[str, Example]] = {
         template="why does card {card} get declined[ {period}]",
     ),
     "funding_list": Example(
-        documented=("fundings in review", "any funding in flight?"),
+        documented=("fundings in review", "any funding in flight?", "rejected fundings in october"),
         suggested="fundings in review",
         prompt=("Fundings in review", "Which fundings are in review?"),
         template="list the fundings[ {period}]",
@@ -117,6 +117,7 @@ EXAMPLES: Final[Mapping[str, Example]] = {
     ),
     "request_show": Example(
         documented=(
+            "what did Bob request yesterday",
             "who approved R-7K3M",
             "what is the state of R-7K3M",
             "has my last request been approved",

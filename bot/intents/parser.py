@@ -89,6 +89,8 @@ MOST_CLAUSES: Final = 60
 # A table of them is no message to us; each is compared with what stands around it.
 MOST_NUMBERS: Final = 200
 _NUMBERS: Final = re.compile(r"\d+")
+# A list of thirty cards with an amount each holds as many; most rooms look at what stands around each.
+MOST_VALUES: Final = 64
 # Prose of 2,000 characters has some 450 words and signs, and most rooms look at each.
 MOST_WORDS: Final = 600
 _WORDS: Final = re.compile(r"\w+|[^\w\s]")
@@ -150,7 +152,7 @@ def read_by_rules(
     found = read_entities(written, facts, cards)
     context = Context(facts, cards, found, cleaned.doubts, _known_to(thread, cleaned))
     clauses = split(found.masked)
-    if len(clauses) > MOST_CLAUSES:
+    if len(clauses) > MOST_CLAUSES or len(found.entities) > MOST_VALUES:
         return Ruled((Reading("ambiguous", ask=_MANY),))
     answer = read_answer(clauses, context) or read_follow_up(clauses, context)
     readings = answer or _asked_for(clauses, context, kinds or {})

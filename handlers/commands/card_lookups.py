@@ -18,7 +18,8 @@ from handlers.views import Block
 from handlers.views.lookups import Button, cards, request_lists
 from handlers.views.lookups import spend as spend_view
 
-_STATUSES = ("ACTIVE", "FROZEN", "BLOCKED")
+# As people write it -> the card's status.
+_STATUSES = {"ACTIVE": "ACTIVE", "FROZEN": "FROZEN", "BLOCKED": "BLOCKED", "CLOSED": "DELETED"}
 _MOST_UNDER_THE_DOTS = 5  # all that Slack takes there
 
 
@@ -28,13 +29,15 @@ async def _list(asked: Asking) -> Block:
     unknown = [word.lower() for word in words if word not in (*_STATUSES, *numbers, "PAGE")]
     if unknown:
         raise NotFound(
-            f"“{unknown[0][:40]}” isn't a filter of this list. Write /card list, or /card list with active, frozen or"
-            f" blocked. To find one card, write /card show {unknown[0][:40]}."
+            f"“{unknown[0][:40]}” isn't a filter of this list. Write /card list, or /card list with active, frozen,"
+            f" blocked or closed. To find one card, write /card show {unknown[0][:40]}."
         )
     status = next((s for s in _STATUSES if s in words), None)
     page = next(map(int, numbers), asked.page)
     again = " ".join(filter(None, ("card list", (status or "").lower())))
-    found = await card_lookups.card_list(asked.core, status=status, page=page, beside=asked.beside)
+    found = await card_lookups.card_list(
+        asked.core, status=_STATUSES[status] if status else None, page=page, beside=asked.beside
+    )
     return cards.card_list(found, again)
 
 
@@ -133,7 +136,7 @@ LOOK_UPS = (
     LookUp(
         ("card", "list"),
         _list,
-        "/card list [active|frozen|blocked]",
+        "/card list [active|frozen|blocked|closed]",
         "the cards, with balances",
         shared=True,
     ),

@@ -100,7 +100,8 @@ async def _drawn(turn: Turn, step: Step, actor: Actor) -> blocks.Block:
         case Look(reading):
             zone = actor.zone
             command = intent_commands.command_of(reading, turn.core.clock.now(), zone)
-            return talk.noted(await dispatch.answer(turn, command), reading.notes)
+            notes = (*reading.notes, *intent_commands.not_applied(reading))
+            return talk.noted(await dispatch.answer(turn, command), notes)
         case Question():
             return _asking(turn, step)
         case Offers(offers, mark, is_own):

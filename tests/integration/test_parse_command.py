@@ -90,6 +90,16 @@ def test_a_directory_that_cannot_be_used_is_named_in_a_sentence(
         read_directory(path)
 
 
+@pytest.mark.parametrize("char", ["\u2028", "\u2029", "\x85"])
+def test_only_a_newline_ends_a_line_of_json(char: str) -> None:
+    """JSON may hold every other separator of lines as it is."""
+    said = json.dumps({"text": f"float?{char}"}, ensure_ascii=False)
+
+    read = lines(run("--directory", str(DIRECTORY), "--jsonl", given=f"{said}\n\n{said}\r\n"))
+
+    assert [one["intent"] for one in read] == ["float_status", "float_status"]
+
+
 def test_a_line_that_is_no_text_ends_the_command_with_a_sentence() -> None:
     assert "Line 1" in run("--directory", str(DIRECTORY), "--jsonl", given="[]\n", code=2)
 

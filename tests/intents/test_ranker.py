@@ -93,6 +93,11 @@ def test_what_the_rules_read_with_what_the_ranker_cannot_see_stands(text: str, i
     assert parsed.suggestions == ()
 
 
+@pytest.mark.parametrize("text", ["2+2", "2 + 2 = 4", "50 / 60", "100%?", "1, 2, 3", "12:30 - 14:00"])
+def test_figures_without_a_word_are_nothing_to_guess_from(text: str) -> None:
+    assert parse(text, authors.facts()).suggestions == ()
+
+
 @pytest.mark.parametrize("text", ["last month", "and 3205", "and now?", "80"])
 def test_a_value_alone_is_no_look_up_by_guess(text: str) -> None:
     parsed = parse(text, authors.facts())

@@ -22,11 +22,11 @@ USAGE = "today, yesterday, 24h, 7d, this week, last week, this month, last month
 
 _DAY = timedelta(days=1)
 _QUARTER = 3  # months
-_BACK = re.compile(r"(?:last )?([0-9]{1,5}) ?(h|d|w|hours?|days?|weeks?)")
+_BACK = re.compile(r"(?:last )?([0-9]{1,5}) ?(min|h|d|w|minutes?|hours?|days?|weeks?)")
 _DATE = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
 _DATES = re.compile(rf"({_DATE})(?: ?(?:\.\.|–|\bto\b) ?({_DATE}))?")
 # Begins like a period, so what is wrong with it is worth a sentence.
-_LIKE = re.compile(r"[0-9]+ ?(?:[hdwmy]|hours?|days?|weeks?|min(?:ute)?s?|months?|years?)|[0-9]{4}-[0-9].*")
+_LIKE = re.compile(r"[0-9]+ ?(?:[hdwmy]|hours?|days?|weeks?|mins|months?|years?)|[0-9]{4}-[0-9].*")
 _MOST_WORDS = 3  # `2026-03-01 to 2026-03-07`, `last 7 days`
 
 
@@ -121,11 +121,11 @@ def back(days: int, now: datetime, zone: ZoneInfo) -> Period:
 
 
 def _ago(number: int, unit: str, now: datetime, zone: ZoneInfo, text: str) -> Period:
-    """`24h` ends with this minute, as other clocks differ a little; `7d` and `2w` are whole days with today."""
+    """`24h` and `90min` end with this minute, as other clocks differ a little; `7d` and `2w` are days."""
     if number == 0:
         raise InvalidInput("period", f"“{text[:40]}” isn't a time. Write one of: {USAGE}.")
-    if unit == "h":
-        asked = timedelta(hours=number)
+    if unit in ("h", "m"):
+        asked = timedelta(hours=number) if unit == "h" else timedelta(minutes=number)
         until = now.replace(second=0, microsecond=0) + timedelta(minutes=1)
         return Period(until - min(asked, LONGEST), until, str(zone), text, was_cut=asked > LONGEST)
     days = number * (7 if unit == "w" else 1)

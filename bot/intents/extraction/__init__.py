@@ -13,7 +13,7 @@ from bot.intents.extraction.entity import LETTERS, Entity
 from bot.intents.extraction.entity_extraction import Found, as_one_line, read_entities, resolve_card
 from bot.intents.extraction.incidental_numbers import INCIDENTAL
 from bot.intents.extraction.periods import Period, find_periods
-from bot.intents.extraction.purchase_filters import purchase_slots
+from bot.intents.extraction.purchase_filters import bounds_in, purchase_slots
 from bot.intents.extraction.reasons import reason_in
 from bot.intents.extraction.signs import in_words
 
@@ -27,6 +27,7 @@ __all__ = [
     "Found",
     "Period",
     "as_one_line",
+    "bounds_in",
     "find_amounts",
     "find_periods",
     "in_words",

@@ -92,6 +92,10 @@ class Calendar:
         unit = unit.lower()
         if unit.startswith("h"):
             return self.local - timedelta(hours=count)
+        if unit.startswith("mi"):
+            return self.local - timedelta(minutes=count)
+        if unit.startswith("f"):
+            return self.today - timedelta(weeks=2 * count)
         if unit.startswith("d"):
             return self.today - timedelta(days=count)
         if unit.startswith("w"):
@@ -175,8 +179,18 @@ def _iso(text: str) -> Days | None:
     return _one(_date(year, month, day))
 
 
+#: `since 2 months ago` begins on that day.
+_FROM_THEN: Final = re.compile(
+    r"\b(?:since|from|after|before|until|till|than|of|starting|between|and|to)\s+$", re.IGNORECASE
+)
+
+
 def _ago(found: re.Match[str], calendar: Calendar) -> Days:
-    when = calendar.back(_count(found["ago_n"]), found["ago_unit"])
+    count, unit = _count(found["ago_n"]), found["ago_unit"].lower()
+    near = found.string[max(0, found.start() - 12) : found.start()]
+    if re.match(r"mo|mth|q|y", unit) and not _FROM_THEN.search(near):
+        return calendar.month(count) if unit.startswith("m") else _span_back(unit, count, calendar)
+    when = calendar.back(count, unit)
     return (when, calendar.local) if isinstance(when, datetime) else (when, when)
 
 
@@ -192,13 +206,29 @@ def _span(which: str, unit: str, calendar: Calendar) -> Days:
         return calendar.back(1, "h"), calendar.local
     if unit == "day":
         return _last("1", "d", calendar) if back else (calendar.today, calendar.today)
+    return _span_back(unit, back, calendar)
+
+
+def _span_back(unit: str, back: int, calendar: Calendar) -> Days:
+    """The whole week, month, quarter or year so many of them ago."""
     spans: dict[str, Callable[[int], Days]] = {
-        "week": calendar.week,
-        "month": calendar.month,
-        "quarter": calendar.quarter,
-        "year": calendar.year,
+        "w": calendar.week,
+        "m": calendar.month,
+        "q": calendar.quarter,
+        "y": calendar.year,
     }
-    return spans[unit](back)
+    return spans[unit[0]](back)
+
+
+def _part_of_month(found: re.Match[str], calendar: Calendar) -> Days:
+    """`the last week of january`: its last seven days; `the first half of february`."""
+    first, last = _whole_month(found["part_month"], calendar)
+    after = calendar.of_month(last.year, last.month)[1] if last == calendar.today else last
+    size = 7 if found["part"].lower().startswith("w") else 15
+    if found["part_end"].lower() == "first":
+        return first, min(first + timedelta(days=size - 1), last)
+    half = first + timedelta(days=15)
+    return (max(first, after - timedelta(days=6)) if size == 7 else min(half, last)), last
 
 
 def _to_date(found: re.Match[str], calendar: Calendar) -> Days:
@@ -248,6 +278,9 @@ _READERS: Final[dict[str, _Reader]] = {
     ),
     "month_year": lambda m, c: _whole_month(m["month_year"], c, m["my_year"]),
     "ago_n": _ago,
+    "before_last": lambda m, c: _span_back(m["before_last"].lower(), 2, c),
+    "part": _part_of_month,
+    "fortnight": lambda m, c: _last("1", "f", c),
     "last_n": lambda m, c: _last(m["last_n"], m["last_unit"], c),
     "bare_n": lambda m, c: _last(m["bare_n"], m["bare_unit"], c),
     "wk_day": lambda m, c: _last_week(m["wk_day"], c),

@@ -52,9 +52,12 @@ _ATOM: Final = re.compile(
     | (?:(?:{WEEKDAY}),?\s+)?(?P<md_month>{MONTH})\.?\s+(?:the\s+)?(?P<md_day>\d{{1,2}}){_TH}?
         (?![\d%$€£k,.:]*\d)(?!\s?(?:usd|\$|dollars?|bucks|k|%|am|pm)\b)(?:,?\s+(?P<md_year>(?:19|20)\d{{2}})\b)?
     | (?P<month_year>{MONTH})\.?\s+(?P<my_year>(?:19|20)\d{{2}})\b
-    | (?P<ago_n>{NUMBER})\s*(?P<ago_unit>{UNITS})\s+ago
+    | (?:the\s+)?(?P<before_last>week|month|quarter|year)\s+before\s+last\b
+    | (?:(?:in|for|of|during)\s+)?(?:the\s+)?(?P<part_end>first|last|second)\s+(?P<part>week|half)\s+of\s+(?P<part_month>{MONTH})\b
+    | (?:(?:in|for|over)\s+)?(?:the\s+|this\s+)?(?:last|past|previous)\s+(?P<fortnight>fortnight)\b
+    | (?P<ago_n>{NUMBER})\s*(?P<ago_unit>{UNITS}|fortnights?)\s+ago
     | (?:(?:the|these|in|for|over)\s+){{0,4}}(?:last|past|previous|trailing)\s+(?P<last_n>{NUMBER})\s*
-        (?P<last_unit>{UNITS})\b
+        (?P<last_unit>{UNITS}|min(?:ute)?s?|fortnights?)\b
     | (?P<bare_n>\d{{1,3}})\s?(?P<bare_unit>h|hrs?|d)\b
     | last\s+week(?:'s)?\s+(?P<wk_day>{WEEKDAY})\b | (?P<day_wk>{WEEKDAY})\s+(?:of\s+)?last\s+week
     | (?:the\s+)?(?P<span_which>last|past|previous|this|current)\s+
@@ -217,6 +220,7 @@ def _join(text: str, first: _Atom, second: _Atom | None, calendar: Calendar) -> 
     if (
         re.search(r"\band\b", between)
         and not before
+        and not _follows(first.period, second.period)
         and not text[first.start :].lower().startswith("between")
     ):
         return None
@@ -239,6 +243,11 @@ def _before(pattern: re.Pattern[str], text: str, end: int) -> tuple[int, str] | 
     return None if found is None else (near + found.start(), found[1].lower())
 
 
+def _follows(first: Period, second: Period) -> bool:
+    """Do the days of the second begin where those of the first end: `in january and february`?"""
+    return second.since is not None and _day(first.until) + timedelta(days=1) == _day(second.since)
+
+
 def _later_than(one: date | datetime, other: date | datetime) -> bool:
     return _day(one) > _day(other)
 
@@ -259,6 +268,8 @@ def _alone(text: str, atom: _Atom, calendar: Calendar) -> Entity:
             "period", start, end, None, text[start:end], "which day you mean; write it like 2026-03-05"
         )
     since, until = atom.period.since, atom.period.until
+    if upto and upto[1] == "before" and since is not None:
+        until = _day(since) - timedelta(days=1)
     onward = _ONWARD.match(text[end:]) or (_ON.match(text[end:]) if opened else None)
     since_word = inside.startswith("since ") or (opened is not None and opened[1] != "from")
     if (since_word or onward) and since is not None:

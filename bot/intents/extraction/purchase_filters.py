@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from bot.intents.extraction.entity import Entity
 from bot.intents.extraction.entity_extraction import Found
 from bot.intents.plain_text import word_set
 
@@ -40,6 +41,9 @@ _ROUGH: Final = "how much exactly"
 _WORDS: Final = "|".join(sorted((re.escape(word) for word in _BOUNDS), key=len, reverse=True))
 _BOUND: Final = re.compile(
     rf"(?:\b|(?<=\s)|^)(?P<word>{_WORDS})\s*(?:of\s+)?§[ax](?P<number>\d+)§(?:\s*usd\b)?"
+)
+_BETWEEN: Final = re.compile(
+    r"\bbetween\s+§[ax](?P<least>\d+)§(?:\s*usd)?\s+(?:and|to)\s+§[ax](?P<most>\d+)§(?:\s*usd\b)?"
 )
 _KINDS: Final = (
     ("refunded", re.compile(r"\brefund(?:s|ed)?\b")),
@@ -125,12 +129,23 @@ def bounds_of(text: str, found: Found) -> dict[str, str]:
     """What bounds the amount: `above`, `at least`, `below` or `at most` to a decimal string of dollars."""
     bounds: dict[str, str] = {}
     for one in _BOUND.finditer(text):
-        entity = found.entities[int(one["number"])]
-        value = getattr(entity.value, "value", entity.value)
-        plain = "" if value is None or entity.doubt not in ("", _ROUGH) else str(value)
-        if re.fullmatch(r"[0-9]+(?:\.[0-9]+)?", plain):
-            bounds[_BOUNDS[one["word"]].replace(" ", "_")] = plain
-    return bounds
+        bounds[_BOUNDS[one["word"]].replace(" ", "_")] = _plain(found.entities[int(one["number"])])
+    for one in _BETWEEN.finditer(text):
+        bounds["at_least"] = _plain(found.entities[int(one["least"])])
+        bounds["at_most"] = _plain(found.entities[int(one["most"])])
+    return {name: plain for name, plain in bounds.items() if plain}
+
+
+def _plain(entity: Entity) -> str:
+    """An amount as digits; empty where it is in doubt, but for how rough it is."""
+    value = getattr(entity.value, "value", entity.value)
+    plain = "" if value is None or entity.doubt not in ("", _ROUGH) else str(value)
+    return plain if re.fullmatch(r"[0-9]+(?:\.[0-9]+)?", plain) else ""
+
+
+def bounds_in(text: str) -> list[str]:
+    """The pieces of a masked text that bound an amount."""
+    return [one[0].strip() for pattern in (_BOUND, _BETWEEN) for one in pattern.finditer(text)]
 
 
 def kind_of_purchase(text: str) -> str:

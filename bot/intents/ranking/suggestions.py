@@ -69,6 +69,8 @@ _FEW: Final = 4
 _SAID: Final = frozenset(
     {"merchant", "status", "person", "kind", "above", "at_least", "below", "at_most", "request", "tx_hash"}
 )
+#: Look-ups that are said to leave something out, where anything is.
+_LEAVE_OUT: Final = frozenset({"card_transactions", "spend_show", "funding_list"})
 #: No look at a request: a decision on it.
 _DECIDES: Final = re.compile(
     r"\b(?:yes|ok|okay|okayed|ok'ing|approv\w*|accept\w*|reject\w*|declin\w*|deny|denied|sign\w*|agree\w*|honours?|honors?|cancel\w*|behalf|says|confirm\w*|through)\b"
@@ -81,6 +83,8 @@ _LETS_PASS: Final = re.compile(
 _JOINING: Final = r"(?:(?:and|what about|how about|for|the|now|then|'s)\b|[^\w§])*"
 _LONGEST_VALUE: Final = 120  # characters; nobody joins one value with more
 _ONE_VALUE: Final = re.compile(rf"{_JOINING}(?:§[a-z]\d+§)?{_JOINING}")
+#: `2+2`: there is not one word to tell a request by.
+_ONLY_FIGURES: Final = re.compile(r"(?:§[axfp]\d+§|[^\w§])*")
 #: Requests that are no kind of `ACTIONS`.
 _REQUESTS: Final = ACTIONS | {"reveal_card", "pause_sending", "undo"}
 _NOT_HERE: Final = "That is not offered in conversation."
@@ -179,6 +183,7 @@ def _ranked(readings: Sequence[Reading], context: Context) -> Ranked:
         context.doubts
         or _is_settled(readings)
         or (len(masked) <= _LONGEST_VALUE and _ONE_VALUE.fullmatch(masked))
+        or _ONLY_FIGURES.fullmatch(masked)
     ):
         return Ranked(readings)
     if _is_others(first, context):
@@ -235,13 +240,17 @@ def _stands(first: Reading, best: str, share: float, masked: str) -> bool:
         return True
     if first.intent == "ledger_show" and _is_look(best) and _BOOKED.search(masked):
         return True
-    if first.intent in ("ambiguous", "help") or not _SAID & first.slots.keys():
+    # `spend without refunds`: money back is not what is asked for.
+    leaves_out = first.intent in _LEAVE_OUT and "unapplied" in first.slots
+    if first.intent in ("ambiguous", "help") or not (_SAID & first.slots.keys() or leaves_out):
         return False
     if {best, first.intent} <= _SEE_MERCHANTS and best != first.intent and share >= CERTAIN:
         return False
     by_person = "person" in first.slots and bool(_ASKED.search(masked))  # `what has jonas to sign off`
     by_id = first.slots.get("request", "last") != "last" and not _DECIDES.search(masked)
-    return _is_look(best) or (best == NOT_OFFERED and (by_id or by_person or len(masked.split()) <= _FEW))
+    return _is_look(best) or (
+        best == NOT_OFFERED and (by_id or by_person or leaves_out or len(masked.split()) <= _FEW)
+    )
 
 
 def _is_another_look(readings: Sequence[Reading], best: str, share: float) -> bool:

@@ -9,14 +9,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from datetime import date, timedelta
 from typing import Any, Final
 
-from bot.intents.extraction import purchase_slots, resolve_card
+from bot.intents.extraction import Period, purchase_slots, resolve_card
 from bot.intents.model import ACTIONS, KnownCard, Reading, Thread
 from bot.intents.plain_text import Clause, is_negated
 from bot.intents.readings import questions
 from bot.intents.readings.card_choice import one_of
 from bot.intents.readings.context import Context
+from bot.intents.readings.left_out import LISTS, leaves_something_out
 from bot.intents.readings.lookups import HAS_PERIOD, capped
 from bot.intents.readings.slot_values import plain
 
@@ -66,6 +68,15 @@ _ANOTHER_READ: Final = re.compile(
     rf"^(?:(?:ok|okay|so|then|thanks|great)[\s,:-]+)*{_AND}\s+(?:the|its|his|her|their|this)?\s*(?:card'?s? )?"
     r"(?P<what>balance|declines?|purchases|transactions|spend(?:ing)?|limits?|status|requests?)" + _TAIL
 )
+_BEFORE_IT: Final = re.compile(
+    _LEAD
+    + r"(?:(?:what about|how about|for|in|the)\s+)*(?:(?P<unit>day|week|month) before(?: (?:that|this))?|before (?:that|this))"
+    + _TAIL
+)
+_ANOTHER_PERSON: Final = re.compile(
+    rf"^{_AND}[\s,]+(?:(?:for|by|of|from)\s+)?(?P<person>§m\d+§|[^\W\d_]{{2,}}(?:['’]s)?)" + _TAIL
+)
+_LONGEST_MONTH: Final = 31  # days
 _READS: Final = {
     "balance": "card_balance",
     "decline": "decline_explain",
@@ -95,6 +106,9 @@ def read_follow_up(clauses: Sequence[Clause], context: Context) -> list[Reading]
         return []
     clause = clauses[0]
     text = re.sub(r"^no[\s,]+", "", clause.text)
+    left_out = _left_out(replace(clause, text=clause.text), context, thread)
+    if left_out is not None:
+        return [left_out]
     if is_negated(re.sub(r"\brather\b", "", text)):
         return []
     for read in _WAYS:
@@ -189,6 +203,56 @@ def _cards_of_request(thread: Thread, context: Context) -> Sequence[KnownCard]:
     return resolve_card(str(thread.slots["card"]), context.cards)
 
 
+def _left_out(clause: Clause, context: Context, thread: Thread) -> Reading | None:
+    """“Not refunds”: the same again, which says that nothing can be left out."""
+    if thread.read_intent not in LISTS or not leaves_something_out(clause.text):
+        return None
+    said = list(dict.fromkeys([*thread.read_slots.get("unapplied", ()), context.found.original(clause.text)]))
+    named = clause.text.lower()
+    kept = {
+        name: value
+        for name, value in thread.read_slots.items()
+        if not (name in ("status", "merchant") and str(value).lower()[:6] in named)
+    }
+    return Reading(thread.read_intent, {**kept, "unapplied": said}, card=_card_of(thread))
+
+
+def _time_before(clause: Clause, context: Context, thread: Thread) -> Reading | None:
+    """“And the week before”: so long before what was shown."""
+    found = _BEFORE_IT.match(clause.text)
+    since = str(thread.read_slots.get("since") or "")[:10]
+    until = str(thread.read_slots.get("until") or "")[:10]
+    if found is None or thread.read_intent not in HAS_PERIOD or not since or not until:
+        return None
+    first, last = date.fromisoformat(since), date.fromisoformat(until)
+    ends = first - timedelta(days=1)
+    match found["unit"] or "":
+        case "day":
+            begins = ends
+        case "week":
+            begins = ends - timedelta(days=6)
+        case "month":
+            begins = ends.replace(day=1) if first.day == 1 else ends - timedelta(days=29)
+        case _:
+            begins = ends.replace(day=1) if _is_a_month(first, last) else ends - (last - first)
+    period, notes = capped(Period(begins, ends))
+    slots = {**_but(thread.read_slots, "since", "until"), **period.as_slots()}
+    return Reading(thread.read_intent, slots, card=_card_of(thread), notes=notes)
+
+
+def _is_a_month(first: date, last: date) -> bool:
+    return first.day == 1 and (last + timedelta(days=1)).day == 1 and (last - first).days < _LONGEST_MONTH
+
+
+def _another_person(clause: Clause, context: Context, thread: Thread) -> Reading | None:
+    """“And Carol?” after what is pending for Bob, or what he requested."""
+    found = _ANOTHER_PERSON.match(clause.text)
+    if found is None or "person" not in thread.read_slots or context.found.inside(clause.text, "card"):
+        return None
+    name = context.found.original(found["person"]).removesuffix("'s").removesuffix("’s")
+    return Reading(thread.read_intent, {**thread.read_slots, "person": name})
+
+
 def _another_filter(clause: Clause, context: Context, thread: Thread) -> Reading | None:
     if thread.read_intent not in _OF_PURCHASES or context.found.inside(clause.text, "card"):
         return None
@@ -227,6 +291,8 @@ _WAYS: Final[tuple[Callable[[Clause, Context, Thread], Reading | None], ...]] = 
     _another_card,
     _the_other,
     _another_time,
+    _time_before,
+    _another_person,
     _another_amount,
     _another_read,
     _another_filter,

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date, datetime, timedelta
 from typing import Any, Final
+from zoneinfo import ZoneInfo
 
 from bot.intents.extraction import UNKNOWN_NETWORK, Entity, Period, purchase_slots
 from bot.intents.model import Reading
@@ -14,21 +15,23 @@ from bot.intents.plain_text import Clause, word_set
 from bot.intents.readings import questions
 from bot.intents.readings.card_choice import card_by_a_common_word, one_of
 from bot.intents.readings.context import Context
+from bot.intents.readings.left_out import OF_PURCHASES, pieces_left_out, unapplied
 from bot.intents.readings.other_networks import with_other_network
-from bot.intents.recognition import kind_of_request, lookup_intent_of, person_of, status_of
+from bot.intents.recognition import kind_of_request, lookup_intent_of, person_of, requester_of, status_of
 
 MOST_DAYS: Final = 90
 _NEEDS_CARD: Final = frozenset(
     {"card_show", "card_balance", "card_transactions", "decline_explain", "card_requests"}
 )
+#: Look-ups of one card, which all cards stand in for.
+_OF_ONE: Final = frozenset({"card_balance", "card_show"})
 _MAY_HAVE_CARD: Final = _NEEDS_CARD | {"ledger_show", "spend_show"}
 HAS_PERIOD: Final = frozenset(
     {
-        *("card_list", "card_transactions", "decline_explain", "funding_list", "funding_show", "ledger_show"),
+        *("card_transactions", "decline_explain", "funding_list", "funding_show", "ledger_show"),
         *("spend_show", "card_requests"),
     }
 )
-_OF_PURCHASES: Final = frozenset({"card_transactions", "spend_show"})
 _PURCHASES: Final = re.compile(
     r"\b(?:purchases?|payments?|transactions?|charges?|refunds?|txs?|txns?|paid|bought|buys?)\b"
 )
@@ -48,25 +51,30 @@ _ONE_FUNDING: Final = re.compile(
 def read_lookup(clause: Clause, context: Context) -> Reading | None:
     """The look-up of a clause; None where it asks for nothing we know."""
     found = context.found
-    here = found.inside(clause.text, "card")
+    named = found.inside(clause.text, "card")
     its = bool(_ITS.search(clause.text))
     last = context.thread.last_card if context.thread else None
     known = bool(context.cards_before) or (its and last is not None)
-    intent = lookup_intent_of(clause.text, card_here=bool(here), card_known=known)
+    intent = lookup_intent_of(clause.text, card_here=bool(named), card_known=known)
     if not intent and _PURCHASES.search(clause.text) and purchase_slots(clause.text, found):
         intent = "card_transactions"
     if not intent:
         return _stranger(clause, context)
     intent = _sharpened(intent, clause.text, context)
-    if intent == "pending_approvals" and _of_a_card(clause.text, here):
+    if intent == "pending_approvals" and _of_a_card(clause.text, named):
         intent = "card_requests"
-    reading = Reading(intent, _slots(intent, clause.text, context))
+    text, pieces = pieces_left_out(intent, clause.text)
+    here = found.inside(text, "card")
+    if named and not here and intent in _OF_ONE:
+        intent = "card_list"  # `balance of everyone but Marta`
+    reading = Reading(intent, _slots(intent, text, context))
     if intent in _MAY_HAVE_CARD:
-        cards = here or list(context.cards_before)
+        cards = here if named else list(context.cards_before)
         if intent == "ledger_show" and not here and not _OF_SOMEBODY.search(clause.text):
             cards = []
-        return _with_period(_with_card(reading, cards, context, its=its), clause.text, context)
-    return _with_period(reading, clause.text, context)
+        if not pieces or here or intent not in OF_PURCHASES or not named:
+            reading = _with_card(reading, cards, context, its=its)
+    return _with_unapplied(_with_period(reading, text, context), text, pieces, context)
 
 
 def _of_a_card(text: str, here: Sequence[Entity]) -> bool:
@@ -95,7 +103,7 @@ def _slots(intent: str, text: str, context: Context) -> dict[str, Any]:
     if intent == "funding_addresses" and not networks:
         only = {e.value for e in context.found.inside(context.found.masked, "network")} - {UNKNOWN_NETWORK}
         networks = sorted(only) if len(only) == 1 else []
-    if intent in ("funding_show", "funding_addresses") and networks:
+    if intent in ("funding_show", "funding_addresses", "funding_list") and networks:
         slots["network"] = networks[0]
     if intent == "funding_show" and hashes:
         slots["tx_hash"] = hashes[0]
@@ -107,19 +115,24 @@ def _slots(intent: str, text: str, context: Context) -> dict[str, Any]:
         slots["name"] = named[0].written
     elif intent == "card_list" and (name := _somebody(text, context)):
         slots["name"] = name
-    requests = context.found.inside(text, "request")
-    if intent in ("pending_approvals", "request_show") and requests:
-        slots["request"] = requests[0].value
-    if intent == "request_show" and not requests:
-        slots["request"] = "last"
-    person = person_of(text) if intent == "pending_approvals" else ""
-    if person:
-        slots["person"] = context.found.original(person)
+    if intent in ("pending_approvals", "request_show"):
+        slots |= _of_requests(intent, text, context)
     if intent == "card_requests" and (kind := kind_of_request(text)):
         slots["kind"] = kind
-    if intent in _OF_PURCHASES:
+    if intent in OF_PURCHASES:
         slots |= purchase_slots(text, context.found)
     return slots
+
+
+def _of_requests(intent: str, text: str, context: Context) -> dict[str, Any]:
+    """Which request is asked about, else whose."""
+    requests = context.found.inside(text, "request")
+    if requests:
+        return {"request": requests[0].value}
+    person = person_of(text) if intent == "pending_approvals" else requester_of(text)
+    if person:
+        return {"person": context.found.original(person)}
+    return {"request": "last"} if intent == "request_show" else {}
 
 
 _NAME_OF_LIST: Final = re.compile(
@@ -160,7 +173,9 @@ def _with_card(reading: Reading, cards: list[Entity], context: Context, *, its: 
         written, card = card_by_a_common_word(context)
         if card is not None:
             return replace(reading, slots={"card": written, **reading.slots}, card=card)
-        of_all = reading.intent in _OF_PURCHASES and PURCHASE_SLOTS & reading.slots.keys()
+        of_all = (
+            reading.intent in ("card_transactions", "spend_show") and PURCHASE_SLOTS & reading.slots.keys()
+        )
         if reading.intent in _NEEDS_CARD and not of_all:
             return replace(reading, ask=questions.missing("card", reading.intent))
         return reading
@@ -190,7 +205,7 @@ def _stranger(clause: Clause, context: Context) -> Reading | None:
 def _with_period(reading: Reading, text: str, context: Context) -> Reading:
     intent = reading.wanted or reading.intent
     named = context.found.inside(text, "period") or context.found.inside(context.found.masked, "period")
-    if intent not in HAS_PERIOD or not named:
+    if not _takes_period(reading) or not named:
         return reading
     entity = named[0]
     if entity.doubt or entity.value is None:
@@ -201,6 +216,30 @@ def _with_period(reading: Reading, text: str, context: Context) -> Reading:
         )
     period, note = capped(entity.value)
     return replace(reading, slots={**reading.slots, **period.as_slots()}, notes=(*reading.notes, *note))
+
+
+def _with_unapplied(reading: Reading, text: str, pieces: Sequence[str], context: Context) -> Reading:
+    """The look-up with what it is asked for and cannot do, as it was written."""
+    periods = context.found.inside(text, "period")
+    if _takes_period(reading):
+        periods = periods[1:]
+    else:
+        today = context.facts.now.astimezone(ZoneInfo(context.facts.tz)).date()
+        periods = [one for one in periods if one.value is None or not _is_now(one.value, today)]
+    said = unapplied(reading, text, pieces, periods, context)
+    return replace(reading, slots={**reading.slots, "unapplied": said}) if said else reading
+
+
+def _takes_period(reading: Reading) -> bool:
+    """All requests of a colleague are of a time, the last one of one's own is not."""
+    return (reading.wanted or reading.intent) in HAS_PERIOD or (
+        reading.intent == "request_show" and "person" in reading.slots
+    )
+
+
+def _is_now(period: Period, today: date) -> bool:
+    """`today`: what is shown is of now anyway."""
+    return period.since is not None and day_of(period.since) == today
 
 
 def capped(period: Period) -> tuple[Period, tuple[str, ...]]:
@@ -220,10 +259,13 @@ def day_of(when: date | datetime) -> date:
 def read_lookup_as(intent: str, context: Context) -> Reading:
     """This look-up with what the whole text gives for it, whoever found the intent; with the question for its card
     where it needs one that is not named."""
-    text = context.found.masked
-    reading = Reading(intent, _slots(intent, text, context))
+    text, pieces = pieces_left_out(intent, context.found.masked)
     cards = context.found.inside(text, "card")
+    if intent in _OF_ONE and not cards and context.found.inside(context.found.masked, "card"):
+        intent = "card_list"
+    reading = Reading(intent, _slots(intent, text, context))
     its = bool(_ITS.search(text))
-    if intent in _MAY_HAVE_CARD:
+    if intent in _MAY_HAVE_CARD and (cards or not pieces or intent not in OF_PURCHASES):
         reading = _with_card(reading, cards, context, its=its)
-    return with_other_network(_with_period(reading, text, context), context)
+    reading = _with_unapplied(_with_period(reading, text, context), text, pieces, context)
+    return with_other_network(reading, context)

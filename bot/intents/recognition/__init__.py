@@ -24,6 +24,7 @@ from bot.intents.recognition.record_lookups import (
     is_said_plainly,
     kind_of_request,
     person_of,
+    requester_of,
 )
 from bot.intents.recognition.request_frames import Framed, find_loose_request, find_requests, spaced
 from bot.intents.recognition.undo_and_pause import (
@@ -62,6 +63,7 @@ __all__ = [
     "lookup_intent_of",
     "person_of",
     "read_what_if",
+    "requester_of",
     "somebody_does",
     "somebody_does_it",
     "spaced",

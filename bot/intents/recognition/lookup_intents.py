@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from bot.intents.recognition.action_verbs import C, H
-from bot.intents.recognition.record_lookups import FIRST, LAST, person_of
+from bot.intents.recognition.record_lookups import FIRST, LAST, person_of, requester_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,6 +213,7 @@ CARD_RULES: Final = (
 _STATUS: Final = (
     ("frozen", re.compile(r"\bfrozen\b|on (?:hold|ice)\b|\biced\b|\bpaused\b|\blocked\b")),
     ("blocked", re.compile(r"\bblocked\b")),
+    ("closed", re.compile(r"\bclosed\b")),
     ("active", re.compile(r"\bactive\b")),
 )
 _FUNDING_STATUS: Final = (
@@ -226,7 +227,9 @@ _FUNDING_STATUS: Final = (
     ("rejected", re.compile(r"\brejected\b|\brefused\b|\bfailed\b")),
     (
         "credited",
-        re.compile(r"\bcredited in\b|(?:were|list|show|all|which)\b.*\bcredited\b|fundings? credited"),
+        re.compile(
+            r"\bcredited in\b|(?:were|list|show|all|which)\b.*\bcredited\b|fundings? credited|\bcredited (?:fundings?|deposits?|submissions?)\b"
+        ),
     ),
     ("pending", re.compile(r"\bpending\b|\bstuck\b|in flight|in transit|unconfirmed")),
 )
@@ -247,6 +250,8 @@ def lookup_intent_of(text: str, *, card_here: bool, card_known: bool) -> str:
     text = text[:_MOST_READ]
     if person_of(text):
         return "pending_approvals"
+    if requester_of(text):
+        return "request_show"
     for rule in RULES:
         if rule.needs == "card in clause" and not card_here:
             continue

@@ -71,6 +71,22 @@ _FOR_PERSON: Final = tuple(
 
 #: Idioms that say one look-up in so many words, and stand against what the ranker thinks likelier.
 _IN_SO_MANY_WORDS: Final = (
+    # What went onto cards or into the float is not what was spent.
+    (
+        "card_requests",
+        r"\b(?:how much|what|total|sum)\b[^?.!]{0,30}\b(?:did|have|has|was|were)\b[^?.!]{0,20}\b(?:top(?:ped)?[ -]?up|load(?:ed)?|reload(?:ed)?)\b[^?.!]{0,20}§c\d+§(?! (?:at|for|with)\b)",
+        "card",
+    ),
+    (
+        "funding_list",
+        r"\bhow much (?:money )?(?:did|have|has) (?:we|i|the company) (?:fund|funded|deposit|deposited)\b",
+        "",
+    ),
+    (
+        "ledger_show",
+        r"\b(?:total|sum of(?: all)?) top-?ups?\b|\bhow much (?:did|have) (?:we|i) (?:top|topped|load|loaded)\b(?![^?.!]*§c)",
+        "",
+    ),
     # What became of a payment, with or without its card; and what stopped one.
     (
         "decline_explain",
@@ -179,6 +195,23 @@ _IN_SO_MANY_WORDS: Final = (
         "",
     ),
 )
+#: `what did Bob request yesterday`, `requests of Bob`: of a colleague, as the commands name one.
+_BY_PERSON: Final = re.compile(
+    r"\bwhat (?:all )?(?:did|has|have) (?P<did>§m\d+§|[^\W\d_]{2,}) (?:request(?:ed)?|ask(?:ed)? for|submit(?:ted)?|file(?:d)?)\b"
+    r"|\brequests? (?:made |filed |submitted )?(?:by|of|from) (?P<of>§m\d+§|[^\W\d_]{2,})(?=\s*(?:$|[,;?!.]|§p|\b(?:this|last|since|in)\b))"
+)
+_NOBODY: Final = word_set(
+    "we i you they he she it anybody anyone everybody everyone somebody someone people the my our this that last me us today mine"
+)
+
+
+def requester_of(text: str) -> str:
+    """Of a question about a colleague's requests: the piece of the masked clause that names them, else empty."""
+    found = _BY_PERSON.search(text)
+    name = "" if found is None else found["did"] or found["of"]
+    return "" if name in _NOBODY else name
+
+
 FIRST: Final = (
     ("request_show", _R, ""),
     *_IN_SO_MANY_WORDS,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final
 
 from bot.intents.recognition.action_verbs import A, C
@@ -352,8 +352,14 @@ def _loose_patterns() -> tuple[tuple[str, bool, re.Pattern[str]], ...]:
     )
 
 
+#: Nobody asks in a clause of more characters, and the frames would take long for it.
+_LONGEST: Final = 900
+
+
 def find_loose_request(text: str) -> Framed | None:
     """The request of a text by one plain verb that has only one direction; None where there is none, or two."""
+    if len(text) > _LONGEST:
+        return None
     found = [
         Framed(intent, match.start("verb"), match.end("verb"), amount="§" if money else "")
         for intent, money, pattern in _loose_patterns()
@@ -362,14 +368,17 @@ def find_loose_request(text: str) -> Framed | None:
     return found[0] if len(found) == 1 else None
 
 
+@lru_cache(maxsize=16)  # one text is looked at from a dozen sides
 def spaced(text: str) -> str:
     """A masked text with a space on each side of every sign, as the frames expect it, and without its courtesies."""
     return without_courtesies(_SIGNS.sub(r" \1 ", text).strip())
 
 
 def find_requests(text: str) -> list[Framed]:
-    """Every frame of a masked clause that is `spaced`, the longest of each intent."""
+    """Every frame of a masked clause that is `spaced`, the longest of each intent; none of an endless one."""
     found: dict[str, Framed] = {}
+    if len(text) > _LONGEST:
+        return []
     for intent, pattern in _patterns():
         match = pattern.search(text)
         if match is None:

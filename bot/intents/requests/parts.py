@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 _WHO: Final = r"(?:he|she|they|it|we|i|you|hes|shes|theyre|its|im|ive|he's|she's|it's|they're|i'm|i've|somebody|someone|§c\d+§)"
@@ -48,7 +49,12 @@ class Part:
 
 def cut(text: str) -> list[Part]:
     """The parts of a masked, `spaced` text, in its order; empty ones left out."""
-    return list(_parts(text))
+    return list(_cut(text))
+
+
+@lru_cache(maxsize=16)  # one text is looked at from a dozen sides
+def _cut(text: str) -> tuple[Part, ...]:
+    return tuple(_parts(text))
 
 
 _WHEN_WORDS: Final = frozenset(

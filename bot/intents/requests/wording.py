@@ -456,6 +456,8 @@ class Said:
     everything: bool = False
 
 
+#: Nobody asks for something in more characters that are small words alone, and the patterns would take long for them.
+_LONGEST_PART: Final = 600
 #: Of so many that are the same, all but one would have to be small words.
 _MOST_TRIED: Final = 8
 
@@ -463,6 +465,8 @@ _MOST_TRIED: Final = 8
 def said_in(part: str) -> list[Said]:
     """Everything that a part asks for and whose words are all known; the same intent only once."""
     found: dict[str, Said] = {}
+    if len(part) > _LONGEST_PART:
+        return []
     for intent, pattern in _SAID:
         if intent in found:
             continue

@@ -9,6 +9,7 @@ from bot import operations
 from bot.domain.alerts import alert_rules
 from bot.domain.errors import NotFound
 from bot.domain.ids import short_hash
+from bot.domain.time import Period
 from bot.operations import reason_in_words, refuse_card_number, stage_of
 from bot.partner import errors as partner_errors
 from bot.partner.calls import account as account_calls
@@ -30,15 +31,36 @@ _SHORT = 20
 _NAMED = 5
 
 
-async def funding_list(core: Core, *, program: str | None = None) -> list[FundingView]:
-    """The program's submissions: stuck ones first, the oldest of them first; then the newest. Raises PartnerError."""
+async def funding_list(
+    core: Core,
+    *,
+    program: str | None = None,
+    status: str = "",
+    network: str = "",
+    period: Period | None = None,
+) -> list[FundingView]:
+    """The program's submissions: stuck ones first, the oldest of them first; then the newest. Raises PartnerError.
+
+    Those of a status, a network and a period alone, where they are given.
+    """
     program = program or core.default_program
-    found = await core.partners[program].funding_list()
+    found = [
+        one
+        for one in await core.partners[program].funding_list()
+        if status in ("", _known(one.status))
+        and network in ("", one.network)
+        and (period is None or one.created_at in period)
+    ]
     views = await _views(core, program, found)
     moving = [p for p in views if p.age is not None]
     moving.sort(key=lambda p: (not p.overdue, _FIRST.index(p.status), p.created_at))
     over = sorted((p for p in views if p.age is None), key=lambda p: p.created_at, reverse=True)
     return moving + over
+
+
+def _known(status: str) -> str:
+    """A status that is not known here is one that was submitted."""
+    return status if status in ("review", "credited", "rejected") else "pending"
 
 
 async def funding_show(core: Core, text: str, *, program: str | None = None) -> FundingView:

@@ -116,7 +116,8 @@ def _next_steps(buttons: Sequence[Button], more: Sequence[Button]) -> list[b.Blo
 
 def card_list(found: CardListView, command: str = "card list") -> b.Block:
     """A page of the directory as a table."""
-    kind = f"{found.status.lower()} " if found.status else ""
+    words = {"DELETED": "closed"}
+    kind = f"{words.get(found.status, found.status.lower())} " if found.status else ""
     head = b.counted(found.total, f"{kind}card")
     blocks = [b.header(head if found.pages == 1 else f"{head}, page {found.page} of {found.pages}")]
     if found.cards:
@@ -126,7 +127,8 @@ def card_list(found: CardListView, command: str = "card list") -> b.Block:
         ]
         blocks.append(b.table(("Cardholder", "Card", "Status", "Balance", "Reference"), rows))
     else:
-        blocks.append(b.section("No card is known here. Order one with `/card order`."))
+        none = "None is. `/card list` shows all that are open."
+        blocks.append(b.section(none if kind else "No card is known here. Order one with `/card order`."))
     read = (
         f"list {age(found.read_at)}" if found.read_at else "the list was not read from your card provider yet"
     )

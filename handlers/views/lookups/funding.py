@@ -15,10 +15,17 @@ ROWS = 25
 
 
 def funding_list(
-    found: Sequence[FundingView], program: str, command: str = "funding list", page: int = 1
+    found: Sequence[FundingView],
+    program: str,
+    command: str = "funding list",
+    page: int = 1,
+    about: str = "",
 ) -> b.Block:
-    """Submissions as a table: those that are stuck first, then those on their way, then the newest."""
-    head = b.counted(len(found), "funding submission")
+    """Submissions as a table: those that are stuck first, then those on their way, then the newest.
+
+    `about` says to which they are narrowed.
+    """
+    head = ": ".join(filter(None, (b.counted(len(found), "funding submission"), about)))
     of = max(1, -(-len(found) // ROWS))
     page = min(page, of)
     blocks = [b.header(head if of == 1 else f"{head}, page {page} of {of}")]
@@ -30,6 +37,8 @@ def funding_list(
         rows = [_row(f) for f in found[(page - 1) * ROWS : page * ROWS]]
         head_row = ("Id", "Network", "Hash", "Status", "Age", "Amount", "Request")
         blocks.append(b.table(head_row, rows))
+    elif about:
+        blocks.append(b.section("None fits. `/funding list` shows all."))
     else:
         blocks.append(
             b.section("Nothing was submitted yet. Send to an address of `/funding addresses` first.")

@@ -230,6 +230,7 @@ def test_the_digits_of_another_card_are_no_sum(frame: str) -> None:
         ("load 9140 usd onto 3018", "9140"),
         ("load $50 onto 3018, the hotel charges in euros", "50"),
         ("top up 3018 by 50 bucks", "50"),
+        ("can you stick 40 dolars on 3018", "40"),
         ("top up 3018 by eighty dollars", "80"),
     ],
 )

@@ -142,6 +142,7 @@ def test_money_never_goes_against_what_from_and_onto_say(
         ("top up 3018 from the float by 50", "topup_card"),
         ("top up Hugo's card with 50 from our balance", "topup_card"),
         ("load 50 onto 3018", "topup_card"),
+        ("top off 3018 with 50", "topup_card"),
         ("move 50 from the float to 3018", "topup_card"),
         ("take 50 off 3018", "unload_card"),
         ("unload 50 from 3018", "unload_card"),

@@ -19,14 +19,16 @@ from bot.intents.readings import Context
 from bot.intents.readings.slot_values import plain
 
 _OF_MONEY: Final = frozenset({"topup_card", "unload_card", "set_limits", "order_card"})
-_BEHIND: Final = re.compile(r"[ -]+(?P<word>[^\W\d_]+)")
+_BEHIND: Final = re.compile(r"[ -]+(?P<word>[^\W\d_]+)(?![\w)])")
 #: In the plural, or alike, and no things: `take 50 as agreed`, `load 50 thanks`.
 _NO_THINGS: Final = word_set(
     """
-    thanks thx cheers pls plss plz please this is as was has his hers its theirs ours yes us less always towards afterwards besides across does
+    thanks thx cheers pls plss plz please this is as was has his hers its theirs ours yes us less across always towards afterwards besides does
     needs gets goes was asks perhaps usds usd dollars bucks bones greenbacks dollaroos smackers smackeroos todays days weeks months funds credits
     """
 )
+#: Dollars, also with a slip: `40 dolars`.
+_DOLLARS: Final = ("dol", "dll", "buck")
 _FIGURE: Final = re.compile(
     rf"(?:{NUMBER_WORDS})s?|[cdfghjlmpqrsvxyz]|something|odd|squared|cubed|big|net|gross"
 )
@@ -76,7 +78,7 @@ def _beside(text: str, number: int) -> str:
         return ""
     behind, before = _BEHIND.match(text, found.end()), text[max(0, found.start() - _LONGEST) : found.start()]
     word = behind["word"] if behind else ""
-    things = word.endswith("s") and not word.endswith("ss") and word not in _NO_THINGS
+    things = word.endswith("s") and not word.startswith(_DOLLARS) and word not in _NO_THINGS
     more = _FIGURE.fullmatch(word) or _AND_MORE.match(text, found.end())
     if things or more or _A_PART_OF.search(before) or _A_POINT.search(before):
         return "how much exactly, in US dollars"

@@ -23,7 +23,7 @@ _ONTO: Final = r"\b(?:to|onto|on to|into|in to|unto|upon|towards?)"
 _LOADS: Final = r"(?:top\w*[ -]?up|topup|(?:re|up)?-?load(?:ing)?|(?:re)?fund(?:ing)?|(?:re)?fill(?:ing)?(?: up)?|refill(?:ing)?|replenish(?:ing)?|recharg(?:e|ing)|credit(?:ing)?|feed(?:ing)?|boost(?:ing)?|rais(?:e|ing)|increas(?:e|ing)|bump(?: up)?|pad|stock(?: up)?|restock|restore|reimburse|pay|give|send|juice|supply|deposit)"
 #: Money that leaves a card, or comes to the float. Who asks for it (`a request from Nora`) is no such place.
 _LEAVES_A_CARD: Final = re.compile(
-    rf"(?<!request )(?<!message )(?<!mail )(?<!note )(?<!call )(?<!ticket )(?<!ask )(?<!word )(?<!heard )(?<!hello )(?<!news )(?<!greetings ){_FROM} (?:the )?{_CARD}"
+    rf"(?<!top )(?<!topping )(?<!topped )(?<!request )(?<!message )(?<!mail )(?<!note )(?<!call )(?<!ticket )(?<!ask )(?<!word )(?<!heard )(?<!hello )(?<!news )(?<!greetings ){_FROM} (?:the )?{_CARD}"
     rf"|{_ONTO} {_FLOAT}|(?:->|→|=>|>)\s*{_FLOAT}|{_FLOAT}\s*(?:<-|←|<=)|§c\d+§\s*(?:->|→|=>)\s*{_FLOAT}"
     rf"|\b{_LOADS} (?:up )?{_FLOAT}|\btop {_FLOAT} up\b"
 )

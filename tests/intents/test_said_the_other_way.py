@@ -104,6 +104,11 @@ OFF_THE_FLOAT = (
         "can you {verb} 50 off {float} for {card}",
         "{verb} from {float} 50 to {card}",
     ),
+    *(
+        "{verb} 50: debit {float}, credit {card}",
+        "debit {float} by 50 and credit {card}",
+        "debit {float} credit {card} 50",
+    ),
     *("{verb} everything onto {card}", "{verb} the rest from {float} to {card}"),
 )
 
@@ -263,6 +268,18 @@ WAYS_TO_SWITCH_OFF = (
         "revoke {state} {card}",
     ),
     *("{state} no longer {card}", "{state} no more on {card}", "{state} not {card}"),
+    *(
+        "{state} flag false {card}",
+        "{state} status off {card}",
+        "{state} mode off for {card}",
+        "{state}\ncard: {card}\nstatus: off",
+    ),
+    *(
+        "card: {card}\n{state}: n",
+        "card: {card}\n{state}: 0",
+        "make {card} non-{state}",
+        "is_{state}=false {card}",
+    ),
 )
 
 

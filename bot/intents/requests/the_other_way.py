@@ -25,11 +25,11 @@ _LOADS: Final = r"(?:top\w*[ -]?up|topup|(?:re|up)?-?load(?:ing)?|(?:re)?fund(?:
 _LEAVES_A_CARD: Final = re.compile(
     rf"(?<!top )(?<!topping )(?<!topped )(?<!request )(?<!message )(?<!mail )(?<!note )(?<!call )(?<!ticket )(?<!ask )(?<!word )(?<!heard )(?<!hello )(?<!news )(?<!greetings ){_FROM} (?:the )?{_CARD}"
     rf"|{_ONTO} {_FLOAT}|(?:->|→|=>|>)\s*{_FLOAT}|{_FLOAT}\s*(?:<-|←|<=)|§c\d+§\s*(?:->|→|=>)\s*{_FLOAT}"
-    rf"|\b{_LOADS} (?:up )?{_FLOAT}|\btop {_FLOAT} up\b"
+    rf"|\b{_LOADS} (?:up )?{_FLOAT}|\btop {_FLOAT} up\b|\bdebit(?:ing)? (?!card\b){_CARD}"
 )
 #: Money that leaves the float, or comes to a card.
 _LEAVES_THE_FLOAT: Final = re.compile(
-    rf"{_FROM} {_FLOAT}|(?:->|→|=>)\s*§c\d+§|§c\d+§\s*(?:<-|←|<=)|{_FLOAT}\s*(?:->|→|=>)"
+    rf"{_FROM} {_FLOAT}|\b(?:debit|deduct|drain|sweep|empty|unload|withdraw|charge)(?:ing)? {_FLOAT}|\bcredit(?:ing)? (?!card\b){_CARD}|(?:->|→|=>)\s*§c\d+§|§c\d+§\s*(?:<-|←|<=)|{_FLOAT}\s*(?:->|→|=>)"
     rf"|(?:§a\d+§|\beverything|\ball of it|\bthe (?:rest|lot))(?: [a-z]+){{0,3}}? (?:onto|on to|into|to|towards?) (?:the )?{_CARD}"
     r"|\b(?:get|give|send|bring|return|pay) §c\d+§ (?:(?:her|his|their|the|back|another) )*§a\d+§"
 )
@@ -60,14 +60,20 @@ _STATE_WORDS: Final = {
 }
 
 
-def _is_off(state: str) -> re.Pattern[str]:
+#: `freeze flag off`.
+_FLAG: Final = r"(?:\s+(?:status|state|flag|toggle|mode|switch|setting|option|field))?"
+#: A field of any name, below a word that says what to do: `status: off`.
+_FIELD_OFF: Final = r"[:=]\s*[\"']?(?:off|false|no?|none|null|disabled|0)[\"']?\s*(?:$|[\n,;}]|  )"
+
+
+def _is_off(word: str) -> re.Pattern[str]:
     """A word for a state, said to be off or to be taken away."""
-    state = rf"(?<![\w-]){state}(?![\w-])"
+    state = rf"(?<![\w-]){word}(?![\w-]){_FLAG}"
     return re.compile(
         rf"\b{_UNDOES}(?:e|es|ed|s|al|ing|ling)? {_ITS}{state}|\boff {_ITS}{state}"
-        rf"|{state}{_OF_IT}{_IS}{_OFF}|{_SETS}{_ITS}{state}{_OF_IT}{_IS}{_OFF}"
+        rf"|{state}{_OF_IT}{_IS}{_OFF}|{_SETS}{_ITS}{state}{_OF_IT}{_IS}{_OFF}|{_FIELD_OFF}"
         rf"|\b(?:removal|release|lifting|cancellation|reversal|end) (?:of )?{_ITS}{state}"
-        rf"|\b(?:no (?:more |longer )?|not |non[ -]|without (?:a |the )?){state}"
+        rf"|\b(?:no (?:more |longer )?|not |non[ -]?|without (?:a |the )?){word}\b"
     )
 
 

@@ -40,7 +40,7 @@ def _narrowed(head: str) -> tuple[str, str]:
     other = [word for word in left if word != network.lower()]
     if other:
         raise NotUnderstood(
-            f"“{other[0][:40]}” is no status, network or period. Write for example /funding list in review,"
+            f"“{other[0][:40]}” isn't a status, a network or a period. Write for example /funding list in review,"
             " or /funding list BNB last month."
         )
     return status, network

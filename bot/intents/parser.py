@@ -31,6 +31,16 @@ from bot.intents.by_sentence import (
     without_stories,
 )
 from bot.intents.directory import Directory
+from bot.intents.doubts import (
+    VALUE_OF,
+    as_said,
+    doubt_of_sum,
+    is_another_value,
+    may_be_said_to_others,
+    may_mean_another_card,
+    moves_again,
+    the_other_way,
+)
 from bot.intents.extraction import IN_DOLLARS, Entity, Found, as_one_line, in_words, read_entities
 from bot.intents.model import Ask, Facts, Parsed, Reading, Thread
 from bot.intents.plain_text import Clause, Clean, clean, split
@@ -62,7 +72,6 @@ from bot.intents.recognition import (
 from bot.intents.requests import (
     Apart,
     asks_for_two,
-    doubt_of_sum,
     is_another_thing,
     is_bare_comma,
     is_only_background,
@@ -75,7 +84,6 @@ from bot.intents.requests import (
     read_what_opens_nothing,
     request_apart,
     stays_closed,
-    the_other_way,
     with_card_of_the_tale,
     with_first_load,
 )
@@ -162,7 +170,7 @@ def read_by_rules(
         readings = _or_apart(readings, clauses, context, kinds or {}, written)
         readings = _or_by_sentence(readings, context, kinds or {}, written)
         readings = _or_what_opens_nothing(readings, context, kinds or {})
-        readings = _as_lookups(_all_meant(readings, context), context)
+        readings = _as_lookups(_all_meant(readings, context, written), context)
         readings = [with_card_of_the_undo(one, context) for one in readings]
         readings = [with_first_load(with_other_network(one, context), context) for one in readings]
     settled = _settled(readings, cleaned)
@@ -280,13 +288,14 @@ def _or_what_opens_nothing(
     return [asked]
 
 
-def _all_meant(readings: Sequence[Reading], context: Context) -> list[Reading]:
+def _all_meant(readings: Sequence[Reading], context: Context, written: str) -> list[Reading]:
     """The readings, none of them open where the message asks that nobody else signs, looks or knows, or
-    for more, or where it is not meant."""
+    for more, where it is not meant, or where it means another card or value than it holds."""
     if sum(one.is_action or one.wants_action for one in readings) > 1:
         return list(readings)  # of several, none opens by itself
     kept = []
     text = context.found.masked.lower()
+    said = as_said(text, written, context.found.entities)
     for reading in readings:
         if reading.opened and reading.card is not None and means_one_of_several(text):
             reading = _without("card", replace(reading, card=None))
@@ -298,7 +307,9 @@ def _all_meant(readings: Sequence[Reading], context: Context) -> list[Reading]:
             reading = replace(reading, intent="ambiguous", wanted=other, opened=False, ask=ask)
         if reading.opened and (doubt := doubt_of_sum(reading, context)):
             reading = _in_doubt(reading, doubt)
-        why = _why_not_opened(reading, context) if reading.opened else ""
+        if reading.opened and is_another_value(said, reading.intent):
+            reading = _without(VALUE_OF[reading.intent], reading)
+        why = _why_not_opened(reading, context, said) if reading.opened else ""
         if why:
             ask = questions.really(reading.intent, reading.slots, why)
             reading = replace(reading, intent="ambiguous", wanted=reading.intent, opened=False, ask=ask)
@@ -314,13 +325,19 @@ def _in_doubt(reading: Reading, doubt: str) -> Reading:
     return replace(reading, intent="ambiguous", wanted=reading.intent, slots=slots, opened=False, ask=ask)
 
 
-def _why_not_opened(reading: Reading, context: Context) -> str:
+def _why_not_opened(reading: Reading, context: Context, said: str) -> str:
     if skips_a_control(context.found.masked):
         return "Nobody who has to sign is left out here."
     if is_forbidden(context.found.masked.lower()):
         return "You say that it is not permitted."
     if is_not_meant(context.found.masked) or is_another_thing(reading, context):
         return "I act on plain requests of your own only."
+    if may_mean_another_card(said, reading.intent, reading.card is not None):
+        return "That may be another card than the one it names."
+    if may_be_said_to_others(said, reading.intent):
+        return "That may be said to somebody else, or by somebody else."
+    if moves_again(said, reading.intent):
+        return "An amount is moved once: standing orders are not offered."
     return "That may be two things at once." if asks_for_another(context.found, reading) else ""
 
 

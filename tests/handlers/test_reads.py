@@ -24,11 +24,11 @@ async def test_the_float_is_shown_with_what_is_pending_and_its_age(driver: Slack
 async def test_a_word_that_is_no_filter_of_the_list_is_answered_with_those_there_are(
     driver: SlackDriver,
 ) -> None:
-    for typed in ("zoe", "frozen zoe", "closed 2"):
+    for typed in ("zoe", "frozen zoe", "ended 2"):
         shown = await answer(driver, f"/card list {typed}")
         assert "isn't a filter" in shown, typed
-        assert "active, frozen or blocked" in shown
-    for typed in ("", "frozen", "ACTIVE 1", "page 1", "blocked page 1"):
+        assert "active, frozen, blocked or closed" in shown
+    for typed in ("", "frozen", "ACTIVE 1", "page 1", "blocked page 1", "closed"):
         assert "isn't a filter" not in await answer(driver, f"/card list {typed}")
 
 

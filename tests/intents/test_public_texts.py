@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from bot.intents import Directory, Facts, KnownCard, Reading, parse
-from bot.intents.extraction import Entity, find_amounts, find_periods
+from bot.intents.extraction import Entity, Period, find_amounts, find_periods
 from tests.support.walks import drawn
 
 DATA = Path(__file__).parents[3] / "shared" / "data" / "nlu"
@@ -113,9 +113,7 @@ def test_past_dates_are_read_as_their_annotators_read_them() -> None:
             continue
         found = _at(find_periods(utterance["text"], NOW, "UTC", "monday"), slot["span"])
         of += 1
-        good = (
-            found is not None and found.value is not None and str(found.value.since)[:10] == day.isoformat()
-        )
+        good = found is not None and found.value is not None and _is_read(slot["text"], found.value, day)
         right += good
         if not good:
             wrong.append(slot["text"])
@@ -123,6 +121,13 @@ def test_past_dates_are_read_as_their_annotators_read_them() -> None:
     assert of == 116
     assert right >= 109
     assert set(wrong) <= NOT_MEASURED
+
+
+def _is_read(text: str, period: Period, day: date) -> bool:
+    """“Five months ago” is shown as that month, in which the day lies that the annotator wrote down."""
+    if text.endswith("months ago"):
+        return period.since <= day <= period.until
+    return str(period.since)[:10] == day.isoformat()
 
 
 def _at(entities: Iterator[Entity], span: list[int]) -> Entity | None:

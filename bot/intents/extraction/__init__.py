@@ -7,11 +7,12 @@ number, so that each digit of a text is accounted for. What is wanted with the v
 
 from __future__ import annotations
 
-from bot.intents.extraction.amounts import AT_MOST, IN_DOLLARS, find_amounts
+from bot.intents.extraction.amounts import AT_MOST, IN_DOLLARS, Amount, find_amounts
 from bot.intents.extraction.blockchain import UNKNOWN_NETWORK
 from bot.intents.extraction.entity import LETTERS, Entity
 from bot.intents.extraction.entity_extraction import Found, as_one_line, read_entities, resolve_card
 from bot.intents.extraction.incidental_numbers import INCIDENTAL
+from bot.intents.extraction.number_words import NUMBER_WORDS
 from bot.intents.extraction.periods import Period, find_periods
 from bot.intents.extraction.purchase_filters import bounds_in, purchase_slots
 from bot.intents.extraction.reasons import reason_in
@@ -22,7 +23,9 @@ __all__ = [
     "INCIDENTAL",
     "IN_DOLLARS",
     "LETTERS",
+    "NUMBER_WORDS",
     "UNKNOWN_NETWORK",
+    "Amount",
     "Entity",
     "Found",
     "Period",

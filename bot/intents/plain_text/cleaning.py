@@ -20,7 +20,7 @@ GUARDED: Final = "■"  # stands where a card number was
 _PLAIN: Final = str.maketrans(
     {
         **dict.fromkeys("‘’‚‛`´′", "'"),
-        **dict.fromkeys("“”„‟«»″", '"'),
+        **dict.fromkeys("“”„‟«»″「」『』‹›《》〈〉〝〞＂", '"'),
         # Whatever else is white space, but for what nobody sees.
         **dict.fromkeys(
             "\t\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000",

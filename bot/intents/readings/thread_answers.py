@@ -34,6 +34,9 @@ _WORDS: Final = re.compile(
 _NAME: Final = re.compile(r"[^\W\d_][^\W\d_'.-]*(?: [^\W\d_][\w'.-]*){0,4}")
 _EVERY: Final = re.compile(r"\b(daily|weekly|monthly|day|week|month)\b")
 
+#: `50 a day`: no amount that is moved once.
+_AGAIN: Final = re.compile(r"\b(?:per|each|every|daily|weekly|monthly|a (?:day|week|month))\b")
+
 
 def read_answer(clauses: Sequence[Clause], context: Context) -> list[Reading]:
     """The reading that the answer completes, or nothing where the text is no answer."""
@@ -67,10 +70,10 @@ def _value(slot: str, text: str, context: Context) -> dict[str, Any] | Ask | Non
         return Ask("text", context.doubts[0])
     if slot == "limits":
         return _limits(text, context)
-    return _one(slot, entities)
+    return _one(slot, entities, text)
 
 
-def _one(slot: str, entities: Sequence[Entity]) -> dict[str, Any] | Ask | None:
+def _one(slot: str, entities: Sequence[Entity], text: str) -> dict[str, Any] | Ask | None:
     first = entities[0]
     if slot == "card":
         return {"card": first.written} if len(entities) == 1 else None
@@ -78,6 +81,10 @@ def _one(slot: str, entities: Sequence[Entity]) -> dict[str, Any] | Ask | None:
         return questions.exactly(slot, "just one")
     if first.doubt:
         return questions.exactly(slot, first.doubt)
+    if slot == "amount" and _AGAIN.search(text):
+        return questions.exactly(
+            slot, "Standing orders are not offered. How much is it this once: say only the amount."
+        )
     if slot == "amount":
         return {"amount": plain(first.value.value)}
     return first.value.as_slots() if slot == "since" else {slot: first.value}

@@ -26,12 +26,10 @@ from bot.intents.requests.last_look import (
     may_tell_a_state,
     stays_closed,
 )
-from bot.intents.requests.not_that_sum import doubt_of_sum
 from bot.intents.requests.only_asks import only_asks
 from bot.intents.requests.opens_nothing import read_what_opens_nothing
 from bot.intents.requests.other_requests import is_taken_back, read_other_request, read_reveal
 from bot.intents.requests.plain_requests import read_plain_request
-from bot.intents.requests.the_other_way import the_other_way
 from bot.intents.requests.value_requests import read_value_request, with_first_load, with_name
 
 if TYPE_CHECKING:
@@ -65,7 +63,6 @@ def read_request(
 __all__ = [
     "Apart",
     "asks_for_two",
-    "doubt_of_sum",
     "introduces",
     "is_another_thing",
     "is_bare_comma",
@@ -80,7 +77,6 @@ __all__ = [
     "request_apart",
     "speaks_against",
     "stays_closed",
-    "the_other_way",
     "with_card_of_the_tale",
     "with_first_load",
     "with_name",

@@ -10,13 +10,10 @@ import re
 from decimal import Decimal
 from typing import Final
 
-from bot.intents.extraction import IN_DOLLARS, Entity
-from bot.intents.extraction.amounts import Amount
-from bot.intents.extraction.number_words import NUMBER_WORDS
+from bot.intents.extraction import IN_DOLLARS, NUMBER_WORDS, Amount, Entity
 from bot.intents.model import Reading
 from bot.intents.plain_text import is_said_of_other_money, word_set
-from bot.intents.readings import Context
-from bot.intents.readings.slot_values import plain
+from bot.intents.readings import Context, plain
 
 _OF_MONEY: Final = frozenset({"topup_card", "unload_card", "set_limits", "order_card"})
 _BEHIND: Final = re.compile(r"[ -]+(?P<word>[^\W\d_]+)(?![\w)])")

@@ -1,0 +1,74 @@
+"""Whether a message that names a card means another one: all but that one, what its holder's husband has, a gift card.
+
+Read in the text of `as_said`, in small letters, whoever read the request.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_ALL: Final = (
+    r"(?:every(?:one|body|thing)?|any(?:one|body|thing)?|all|each|the (?:rest|others?|remaining|whole lot|lot)|whole|remaining"
+    r"|no(?:body|thing| one))"
+)
+_BUT: Final = r"(?:but(?: for)?|except\w*|excluding|excl\.?|without|besides|other than|apart from|aside from|save(?: for)?|bar|barring|minus|not|than|leave|keep)"
+#: `everyone but §c0§`, `all the cards but leave §c0§`: the one that is named is the one that is not meant.
+_EXCEPTED: Final = re.compile(
+    rf"\b{_ALL}\b[^.;!?\n]{{0,30}}?\b{_BUT} (?:the |card |for |of |from |out )*§c\d+§"
+    r"|\bother than (?:the |card |for )*§c\d+§"
+    r"|\b(?:freeze|unfreeze|block|unblock|lock|unlock|close|stop|pause|suspend|top up|topup|load|unload|fund|refill|credit|limit|cap|kill|terminate|cancel|reactivate)"
+    r" (?:all of |all )?(?:every(?:one|body|thing)|the (?:rest|others?|other cards?)|all(?: the| our| my)? (?:the )?(?:other )?(?:cards|others)|(?:all|every) but)\b"
+)
+_PERSON: Final = (
+    r"(?:husband|wife|partner|spouse|boss|manager|supervisor|assistant|pa|secretary|deputy|colleague|co-?worker|team|crew|intern|trainee|employee|employer"
+    r"|company|bank|merchant|client|customer|supplier|landlord|guest|driver|daughter|son|kid|child|children|mother|mum|mom|father|dad|parents?|brother|sister"
+    r"|sibling|cousin|uncle|aunt|nephew|niece|family|neighbou?r|room-?mate|flat-?mate|friend|girlfriend|boyfriend|fianc[eé]e?|ex|replacement|successor|predecessor"
+    r"|twin|stand-in|substitute|backup)"
+)
+#: Cards that are none of ours, or another one of the same holder.
+_OTHER_KIND: Final = (
+    r"(?:second|2nd|third|3rd|other|previous|former|spare|backup|additional|extra|replacement|personal|private|bank|bank account|credit|debit|sim|gift|metro|oyster|transit"
+    r"|travel ?card|starbucks|loyalty|membership|member|library|birthday|greeting|christmas|thank[- ]you|graphics|sd|memory|id|identity|key|access|health|insurance|trello|jira"
+    r"|revolut|wise|amex|n26|monzo|paypal|mother|phone|calling|store)"
+)
+_NOT_ITS: Final = re.compile(
+    rf"§c\d+§(?:'s?)? (?:(?:own|old|new|late|young\w*|little|best) )?{_PERSON}(?:'?s)?\b(?! (?:visit|visits|dinner|lunch|trip|party|event|offsite|travel|budget|needs|is|are|was|has|had|will|can|lost|got|says|said))"
+    rf"|§c\d+§(?:'s?)? (?:[a-z]+ )?{_OTHER_KIND} cards?\b"
+    r"|§c\d+§'s? (?:laptop|computer|salary|pay|pay raise|wages|bonus|phone|iphone|mobile|number|account at|car|password|login|order|merchant|subscription)\b(?! (?:on|for|to|is|has|number|should|→|->|=|:|needs|has|changed|§))(?!.*§t\d+§)"
+    rf"|\bthe (?:new |old )?{_PERSON} of (?:the )?§c\d+§"
+)
+#: A card named by another one.
+_BY_ANOTHER: Final = re.compile(
+    r"\b(?:cards?|one|plastic) (?:that |which )?(?:(?:was |were |is |are |got |has |had )?(?:replac\w+|ordered|issued|linked|paired|like|unlike|under|above|below|before|after|behind"
+    r"|next to|near|similar|closest|older|newer)) ?(?:with|to|by|than|as|for)? ?(?:the |card )*§c\d+§"
+    r"|\bwho(?:so|m)?(?:ever)? (?:(?:has|had|have) )?(?:used|uses|stole|found|took|cloned|hacked|abused|spent|paid)\b(?: with| on)? §c\d+§"
+    r"|§c\d+§'s? (?:neighbou?r|twin|sibling|brother|sister|successor|predecessor|copy|clone|backup)\b"
+)
+#: More than the one that is named.
+_AND_OTHERS: Final = re.compile(
+    r"§c\d+§[^.;!?\n§]{0,12}?(?:\b(?<!once )(?:and|along with|together with|including|incl\.?|as well as|plus)|&|\+) (?:the |its |all |all the |his |her |their |my |our |for |any )*"
+    r"(?:co|others?|other cards|friends|rest|so on|so forth|backup|spare|twin|copies|everyone|everybody|everything|all)\b(?! (?:clear|good|is|was|the best))"
+    r"|§c\d+§,? (?:et al|etc|et cetera|& co)\b|(?<!once )\b(?:and|&) for (?:all|everyone|the others)\b"
+)
+#: Whom a new card is not for: the one who is named is only related to the one who gets it.
+_NOT_THE_HOLDER: Final = re.compile(
+    rf"\bcards? for (?:the |an? |his |her )?{_PERSON} of\b|\bcards? for [\w'’ -]{{2,40}}?['’]s? {_PERSON}\b(?!,? [a-z]+ [a-z]+,)"
+    r"|\b(?:sim|gift|thank[- ]you|birthday|greeting|christmas|library|loyalty|membership|graphics|sd|memory|id|key|access|trello|oyster|metro) cards?\b"
+)
+
+_CARDS: Final = re.compile(r"§c\d+§")
+
+
+def may_mean_another_card(text: str, intent: str, names_card: bool) -> bool:
+    """May a request that names one card, or the holder of a new one, be for another one?"""
+    if intent == "order_card":
+        return _NOT_THE_HOLDER.search(text) is not None
+    if not names_card:
+        return False
+    # Whose husband it was may be named beside the card.
+    named = (_NOT_ITS,) if len(_CARDS.findall(text)) == 1 else ()
+    return any(pattern.search(text) for pattern in (*named, _EXCEPTED, _BY_ANOTHER, _AND_OTHERS))
+
+
+__all__ = ["may_mean_another_card"]

@@ -1,0 +1,98 @@
+"""A card that is named is not always the one that is meant: all but that one, her husband's, one named by it."""
+
+from itertools import product
+
+import pytest
+
+from bot import operations
+from bot.intents import Parsed, parse
+from tests.support import authors
+
+_FACTS, _KINDS = authors.facts(), operations.kinds()
+ALL = ("everyone", "everything", "all", "all the cards", "the rest", "every card", "all cards", "everybody")
+BUT = ("but", "except", "but not", "other than", "besides")
+NAMED = ("3018", "Nora")
+EXCEPTED = (
+    *(
+        f"{do} {all_} {but} {card}"
+        for do, all_, but, card in product(("freeze", "unfreeze", "close"), ALL, BUT, NAMED)
+    ),
+    *(f"top up {all_} {but} {card} by 50" for all_, but, card in product(ALL, BUT, NAMED)),
+    "freeze any card other than 3018",
+    "freeze the rest, keep 3018 open",
+    "freeze the others, 3018 stays",
+    "unfreeze all the cards but leave 3018",
+)
+RELATED = (
+    *("husband", "wife", "boss", "manager", "assistant", "colleague", "daughter", "kid", "mother", "team"),
+    *("roommate", "neighbour", "brother"),
+)
+OF_OTHERS = (
+    *(
+        f"{do} Nora's {one}'s card"
+        for do, one in product(("freeze", "close", "unfreeze", "please block"), RELATED)
+    ),
+    *(f"freeze Nora's {one}" for one in RELATED),
+    *(f"freeze the card of Nora's {one}" for one in RELATED),
+    *(f"top up Hugo's {one}'s card by 50" for one in RELATED),
+    *(f"Hugo's {one}'s number is +47 912 34 567" for one in RELATED),
+    "Hugo's mother card freeze please",
+)
+KINDS = (
+    *("metro", "oyster", "gift", "Starbucks", "sim", "library", "birthday", "graphics", "second", "other"),
+    *("bank account", "personal", "trello", "loyalty"),
+)
+OTHER_KINDS = (
+    *(f"{do} Nora's {kind} card" for do, kind in product(("freeze", "close", "please unfreeze"), KINDS)),
+    *(f"top up Nora's {kind} card by 50" for kind in KINDS),
+)
+NAMED_BY_IT = (
+    "freeze the card that replaced 3018",
+    "freeze whoever used 3018",
+    "freeze the card like 3018",
+    "freeze the card ordered with 3018",
+    "freeze 3018's neighbour",
+    "freeze Hugo's laptop",
+    "freeze Nora's salary",
+    "freeze 3018 and the others",
+    "freeze 3018 and so on",
+    "freeze 3018 along with the spare",
+)
+FOR_OTHERS = (
+    *(
+        f"order a card for the {one} of Carla Mendes, +351 912 345 678, carla@example.com"
+        for one in ("husband", "wife", "assistant", "boss", "daughter")
+    ),
+    *(
+        f"order a {kind} card for Carla Mendes, +351 912 345 678, carla@example.com"
+        for kind in ("sim", "gift", "thank-you", "birthday", "library")
+    ),
+)
+MEANT = (
+    ("freeze Nora's card", "freeze_card"),
+    ("freeze Nora's company card", "freeze_card"),
+    ("please freeze Nora's card, her husband found a charge", "freeze_card"),
+    ("close 3018 once and for all", "close_card"),
+    ("top up Nora's card by 50 for her team lunch", "topup_card"),
+    ("Nora's number is now +47 912 34 567", "change_phone"),
+    ("order a card for Carla Mendes, +351 912 345 678, carla@example.com", "order_card"),
+)
+
+
+def _read(said: str) -> Parsed:
+    return parse(said, _FACTS, kinds=_KINDS)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [*EXCEPTED, *OF_OTHERS, *OTHER_KINDS, *NAMED_BY_IT, *FOR_OTHERS],
+)
+def test_a_card_that_may_be_another_than_the_named_one_opens_no_form(said: str) -> None:
+    assert not any(one.opened for one in _read(said).readings)
+
+
+@pytest.mark.parametrize(("said", "intent"), MEANT)
+def test_the_named_card_opens_its_form(said: str, intent: str) -> None:
+    (one,) = _read(said).readings
+
+    assert (one.intent, one.opened) == (intent, True)

@@ -119,4 +119,4 @@ async def test_a_second_process_on_one_sqlite_file_refuses_and_the_first_works_o
 async def _refuses(second: BotProcess) -> None:
     with pytest.raises(Refused, match=r"Another Countersign process is using .+bot\.db\. Stop it first"):
         await second.start()
-    assert await second.exit_code() == 2
+    assert await second.exit_code() == 1

@@ -117,12 +117,13 @@ def is_another_value(text: str, intent: str) -> bool:
         return True
     if intent == "change_phone":
         return any(_is_no_new_phone(one) for one in _clauses(own, "§t"))
-    return any(
+    if any(
         _DIFFERENCE.search(one) or (_ANOTHER_LIMIT.search(one) and intent == "set_limits") for one in own
-    ) or any(
-        (_COMPLAINT.search(one) or _REMOVES.search(one)) and not _TO_VALUE.search(one)
-        for one in _clauses(own, "§a")
-    )
+    ):
+        return True
+    parts = list(_clauses(own, "§a"))
+    is_set = any(_TO_VALUE.search(one) for one in parts)
+    return not is_set and any(_COMPLAINT.search(one) or _REMOVES.search(one) for one in parts)
 
 
 def _clauses(sentences: Sequence[str], sign: str) -> Iterator[str]:

@@ -32,7 +32,6 @@ from bot.services.anchor_places import AnchorPlaces
 from bot.services.cards import card_sync
 from bot.services.core import Channels, Core
 from bot.services.requests import approvals, drafts
-from sandbox.partner.control import dispatch
 from sandbox.partner.server import Running as Simulator
 from sandbox.partner.server import serve
 from sandbox.partner.state import Snapshot
@@ -234,24 +233,21 @@ class World:
 
     async def tell(self, call: str, body: dict[str, Any]) -> Any:
         """A control call of the simulator."""
-        return await self._control("POST", call, json.dumps(body).encode())
-
-    async def _control(self, method: str, call: str, body: bytes = b"") -> Any:
-        """Not over HTTP, which most of its time would go to: tests move the clock some ten thousand times."""
-        status, answer = await dispatch.handle_and_deliver(self.simulator.world, method, call, body)
-        assert status == 200, answer
-        return json.loads(answer)
+        answer = await self.control.post(f"/_control/{call}", json=body)
+        assert answer.status_code == 200, answer.text
+        return answer.json()
 
     async def fault(self, effect: str, operation: str = "POST /cards/{cardId}/topup", **more: Any) -> None:
         await self.tell("faults", {"operation": operation, "effect": effect, **more})
 
     async def state(self) -> Any:
-        return await self._control("GET", "state")
+        answer = await self.control.get("/_control/state")
+        return answer.json()
 
     async def sent(self, operation: str) -> list[Any]:
         """The journal's calls of one method and path ending, for example `POST /topup`."""
         method, ending = operation.split(" ")
-        journal = (await self._control("GET", "journal"))["requests"]
+        journal = (await self.control.get("/_control/journal")).json()["requests"]
         return [r for r in journal if r["method"] == method and r["path"].endswith(ending)]
 
     async def debits(self, key: str) -> Decimal:

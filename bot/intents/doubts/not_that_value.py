@@ -117,9 +117,7 @@ def is_another_value(text: str, intent: str) -> bool:
         return True
     if intent == "change_phone":
         return any(_is_no_new_phone(one) for one in _clauses(own, "§t"))
-    if any(
-        _DIFFERENCE.search(one) or (_ANOTHER_LIMIT.search(one) and intent == "set_limits") for one in own
-    ):
+    if any(_DIFFERENCE.search(one) or (_ANOTHER_LIMIT.search(one) and intent == "set_limits") for one in own):
         return True
     parts = list(_clauses(own, "§a"))
     is_set = any(_TO_VALUE.search(one) for one in parts)

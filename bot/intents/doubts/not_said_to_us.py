@@ -29,6 +29,10 @@ _OTHERS_WORDS: Final = re.compile(
     r"|instructions|order|mail|e-?mail|message|text|note|sms|letter|idea|plan|quote|answer|reply|sentence|example|line|joke)(?: (?:was|is|said|says|wrote|reads))?\s*:"
 )
 _SIGN_OF_NO: Final = re.compile(r"[❌🚫⛔👎🙅🚷✅☑✔❎✖]|\[[ x]?\](?!\()")
+#: Somebody's verdict alone at the end, behind a dash or a comma.
+_VERDICT: Final = re.compile(
+    r"[-–—,;:|/>]\s*(?:(?:was|is|got|been) )?(?:rejected|denied|refused|declined|vetoed|turned down|withdrawn|cancell?ed|overruled|nope|void)\W*$"
+)
 _DONE: Final = re.compile(
     r"\b(?:done|sorted|handled|taken care of|dealt with|finished)\b (?:it |that |this )?(?:already|by (?!(?:the )?(?:end|noon|tonight|today|tomorrow|then|now|monday|friday|§|\d))[a-z])"
     r"|\balready (?:done|did|sorted|handled|taken care)\b|^\W*ok(?:ay)? done\b"
@@ -60,7 +64,7 @@ def may_be_said_to_others(text: str, intent: str) -> bool:
         pattern.search(text)
         for pattern in (
             *(_TO_ANOTHER, _OTHERS_WORDS, _SIGN_OF_NO, _DONE),
-            *(_WOULD_IT, _OTHERS_YES, _AND_THEN),
+            *(_WOULD_IT, _OTHERS_YES, _AND_THEN, _VERDICT),
         )
     )
 

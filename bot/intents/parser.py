@@ -299,9 +299,6 @@ def _all_meant(readings: Sequence[Reading], context: Context, written: str) -> l
     for reading in readings:
         if reading.opened and reading.card is not None and means_one_of_several(text):
             reading = _without("card", replace(reading, card=None))
-        if reading.intent == "set_limits" and not reading.opened and "credit limit" in text.lower():
-            kept.append(Reading("none"))  # no card of ours has one
-            continue
         if reading.opened and takes_a_request_back(text, reading.intent):
             kept.append(Reading("undo"))
             continue

@@ -65,7 +65,7 @@ _ORDERS_OF_OTHERS: Final = (
     r"(?:claim|request|chase|demand|get)\W+(?:us |me |him |her )?(?:the|a|our|my|his|her|that) refund\b",
     r"get [\w.§]+(?: [\w.]+)? to (?:refund|reimburse|repay|pay back)\b",
     rf"(?:delete|erase|wipe|hide){_FEW}(?:history|records?|statements?|ledger)\b",
-    rf"(?:raise|increase|extend|lift|ask for){_FEW}(?:credit lines?|line of credit|overdrafts?)\b",
+    rf"(?:raise|increase|extend|lift|ask for){_FEW}(?:credit (?:lines?|limits?)|line of credit|overdrafts?)\b",
     rf"(?:schedule|automate|programme?)\b{_FEW}(?:top[ -]?ups?|loads?|recharges?|unloads?|freez\w+|payments?)\b",
     rf"set\b{_FEW}(?:up )?(?:as |to )?(?:an? )?(?:recurring|standing order|automatic|by itself)\b",
 )

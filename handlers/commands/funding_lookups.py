@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bot.domain.errors import NotFound
+from bot.partner.models import NETWORKS
 from bot.services.money import funding_lookups
 from handlers.commands.lookup import Asking, LookUp, NotUnderstood
 from handlers.views import Block
@@ -16,7 +17,6 @@ _STATUSES = {
     "credited": "credited",
     "pending": "pending",
 }
-_NETWORKS = ("POLYGON", "BNB", "BASE")
 
 
 async def _list(asked: Asking) -> Block:
@@ -36,7 +36,7 @@ def _narrowed(head: str) -> tuple[str, str]:
     words = " ".join(head.lower().split())
     status = next((one for one in _STATUSES if f" {one} " in f" {words} "), "")
     left = f" {words} ".replace(f" {status} ", " ").split() if status else words.split()
-    network = next((one for one in _NETWORKS if one.lower() in left), "")
+    network = next((one for one in NETWORKS if one.lower() in left), "")
     other = [word for word in left if word != network.lower()]
     if other:
         raise NotUnderstood(

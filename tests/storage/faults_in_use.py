@@ -19,11 +19,15 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest import mock
+
+from sqlalchemy.exc import SQLAlchemyError
 
 from bot.cli.doctor import database_checks
 from bot.cli.doctor.findings import Level
 from bot.cli.environment import settings
 from bot.cli.terminal import explain
+from bot.domain.errors import CountersignError
 from bot.domain.time import SystemClock
 from storage import audit
 from storage.database import url_of
@@ -43,9 +47,8 @@ def _with(fault: str, database: Path, errno_file: Path) -> Iterator[None]:
             yield
             other.rollback()
     elif fault == LITTLE_ROOM:
-        real, os.statvfs = os.statvfs, _little  # type: ignore[assignment]
-        yield
-        os.statvfs = real
+        with mock.patch.object(os, "statvfs", _little):
+            yield
     else:
         number, *part = fault.split()
         errno_file.write_text(" ".join([str(getattr(errno, number)), *part]))
@@ -57,9 +60,10 @@ async def _said(work: Awaitable[Any]) -> tuple[str, int]:
     """Its sentence and exit code; empty and 0 where it is done."""
     try:
         await work
-    except Exception as error:  # noqa: BLE001 - it is what is asked for
-        found = explain(error)
-        return (repr(error), -1) if found is None else (" ".join(found[0]), int(found[1]))
+    except (CountersignError, SQLAlchemyError, OSError) as error:
+        if (found := explain(error)) is None:
+            raise
+        return " ".join(found[0]), int(found[1])
     return "", 0
 
 
@@ -88,15 +92,11 @@ async def _backup() -> tuple[str, int]:
 
 def _commands(asked: Connection) -> None:
     """In a process of its own, as they are: closing a file that the bot has open drops its locks there."""
-    real = os.statvfs
     while (what := asked.recv()) is not None:
         command, fault = what
-        os.statvfs = _little if fault == LITTLE_ROOM else real  # type: ignore[assignment]
-        try:
-            said = asyncio.run(_doctor() if command == "doctor" else _backup())
-        except Exception as error:  # noqa: BLE001 - said to who asked
-            said = (repr(error), -1)
-        asked.send(said)
+        statvfs = _little if fault == LITTLE_ROOM else os.statvfs
+        with mock.patch.object(os, "statvfs", statvfs):
+            asked.send(asyncio.run(_doctor() if command == "doctor" else _backup()))
 
 
 def _little(_path: Any) -> Any:
@@ -162,6 +162,7 @@ def main(whole: str, folder: str, errno_file: str, *faults: str) -> None:
     ours, theirs = multiprocessing.Pipe()
     process = multiprocessing.get_context("fork").Process(target=_commands, args=(theirs,), daemon=True)
     process.start()
+    theirs.close()
     asyncio.run(_main(Path(whole), Path(folder), Path(errno_file), list(faults), ours))
     ours.send(None)
     process.join()

@@ -16,7 +16,6 @@ from typing import Any
 
 import pytest
 from sqlalchemy import Executable, Select, Update
-from sqlalchemy.dialects import postgresql
 
 from bot.domain.errors import CountersignError
 from bot.domain.requests import Request
@@ -147,7 +146,7 @@ def late(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     async def noted(tx: Tx, statement: Any, *args: Any) -> Any:
         _, held = locked.setdefault(id(tx), (tx, Locked()))
         if _locks(statement, t.request):
-            compiled = statement.compile(dialect=postgresql.dialect())  # type: ignore[no-untyped-call]
+            compiled = statement.compile(dialect=tx.connection.dialect)
             said = {**compiled.params, **(args[0] if args and isinstance(args[0], dict) else {})}
             ids = {value for value in said.values() if isinstance(value, str) and value.startswith("R-")}
             if "parent_id" in str(getattr(statement, "whereclause", "")):  # a list with its rows

@@ -14,7 +14,7 @@ from bot.operations import reason_in_words, refuse_card_number, stage_of
 from bot.partner import errors as partner_errors
 from bot.partner.calls import account as account_calls
 from bot.partner.client import PartnerClient
-from bot.partner.models import Funding
+from bot.partner.models import FUNDING_STATUSES, Funding
 from bot.services.alerts import funding_rules
 from bot.services.core import Core
 from bot.view_models import AddressView, FundingView
@@ -60,7 +60,7 @@ async def funding_list(
 
 def _known(status: str) -> str:
     """A status that is not known here is one that was submitted."""
-    return status if status in ("review", "credited", "rejected") else "pending"
+    return status if status in FUNDING_STATUSES else "pending"
 
 
 async def funding_show(core: Core, text: str, *, program: str | None = None) -> FundingView:

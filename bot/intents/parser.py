@@ -293,36 +293,41 @@ def _all_meant(readings: Sequence[Reading], context: Context, written: str) -> l
     for more, where it is not meant, or where it means another card or value than it holds."""
     if sum(one.is_action or one.wants_action for one in readings) > 1:
         return list(readings)  # of several, none opens by itself
-    kept = []
     text = context.found.masked.lower()
     said = as_said(text, written, context.found.entities)
-    for reading in readings:
-        if reading.opened and reading.card is not None and means_one_of_several(text):
-            reading = _without("card", replace(reading, card=None))
-        if reading.opened and takes_a_request_back(text, reading.intent):
-            kept.append(Reading("undo"))
-            continue
-        if reading.opened and (other := the_other_way(reading, context)):
-            ask = questions.really(other, reading.slots, "That may be meant in another way.")
-            reading = replace(reading, intent="ambiguous", wanted=other, opened=False, ask=ask)
-        if reading.opened and (doubt := doubt_of_sum(reading, context)):
-            reading = _in_doubt(reading, doubt)
-        if reading.opened and is_another_value(said, reading.intent):
-            reading = _without(VALUE_OF[reading.intent], reading)
-        why = _why_not_opened(reading, context, said) if reading.opened else ""
-        if why:
-            ask = questions.really(reading.intent, reading.slots, why)
-            reading = replace(reading, intent="ambiguous", wanted=reading.intent, opened=False, ask=ask)
-        kept.append(reading)
-    return kept
+    return [_as_meant(one, context, text, said) if one.opened else one for one in readings]
+
+
+def _as_meant(reading: Reading, context: Context, text: str, said: str) -> Reading:
+    """The form that would open, or what is asked in its place."""
+    if reading.card is not None and means_one_of_several(text):
+        return _without("card", replace(reading, card=None))
+    if takes_a_request_back(text, reading.intent):
+        return Reading("undo")
+    if other := the_other_way(reading, context):
+        return _kept_closed(reading, "That may be meant in another way.", wanted=other)
+    if doubt := doubt_of_sum(reading, context):
+        return _in_doubt(reading, doubt)
+    if is_another_value(said, reading.intent):
+        return _without(VALUE_OF[reading.intent], reading)
+    why = _why_not_opened(reading, context, said)
+    return _kept_closed(reading, why, wanted=reading.intent) if why else reading
+
+
+def _kept_closed(reading: Reading, why: str, *, wanted: str) -> Reading:
+    """Offered behind a question, and not opened."""
+    return _asked(reading, questions.really(wanted, reading.slots, why), wanted=wanted)
+
+
+def _asked(reading: Reading, ask: Ask, *, wanted: str) -> Reading:
+    return replace(reading, intent="ambiguous", wanted=wanted, opened=False, ask=ask)
 
 
 def _in_doubt(reading: Reading, doubt: str) -> Reading:
     """The request without its sum, which is asked for."""
-    slot = "limits" if reading.intent == "set_limits" else "amount"
+    slot = VALUE_OF.get(reading.intent, "amount")
     slots = {name: value for name, value in reading.slots.items() if name != slot}
-    ask = questions.exactly(slot, doubt)
-    return replace(reading, intent="ambiguous", wanted=reading.intent, slots=slots, opened=False, ask=ask)
+    return _asked(replace(reading, slots=slots), questions.exactly(slot, doubt), wanted=reading.intent)
 
 
 def _why_not_opened(reading: Reading, context: Context, said: str) -> str:
@@ -422,13 +427,8 @@ def _without_second(
     of_somebody = names_card or actions[0].intent in ("submit_funding", "order_card")
     if not asks_for_two(clauses, of_somebody=of_somebody):
         return list(readings)
-    kept = []
-    for reading in readings:
-        if reading.opened:
-            ask = questions.really(reading.intent, reading.slots, "That may be two things at once.")
-            reading = replace(reading, intent="ambiguous", wanted=reading.intent, opened=False, ask=ask)
-        kept.append(reading)
-    return kept
+    why = "That may be two things at once."
+    return [_kept_closed(one, why, wanted=one.intent) if one.opened else one for one in readings]
 
 
 def _or_threeds(
@@ -456,38 +456,31 @@ def _looked_at_again(
     """
     if sum(reading.opened for reading in readings) != 1:
         return list(readings)  # of several, none opens by itself
-    kept = []
-    for reading in readings:
-        if reading.opened and may_be_a_freeze(reading, context):
-            ask = questions.close_or_freeze(reading.slots)
-            reading = replace(reading, intent="ambiguous", wanted="close_card", opened=False, ask=ask)
-        elif reading.opened and may_be_unfreeze(reading, context):
-            ask = questions.really(
-                "unfreeze_card", reading.slots, "That may have been dictated as “unfreeze”."
-            )
-            reading = replace(reading, intent="ambiguous", wanted="unfreeze_card", opened=False, ask=ask)
-        elif reading.opened and may_be_a_part(reading, context):
-            ask = questions.really(
-                reading.intent, reading.slots, "A card is frozen as a whole, not for some shops or uses."
-            )
-            reading = replace(reading, intent="ambiguous", wanted=reading.intent, opened=False, ask=ask)
-        elif reading.opened and may_tell_a_state(reading, context):
-            ask = questions.really("unfreeze_card", reading.slots, "That may be how the card is now.")
-            reading = replace(reading, intent="ambiguous", wanted="unfreeze_card", opened=False, ask=ask)
-        elif reading.opened and is_bare_comma(reading, context):
-            ask = questions.exactly("amount", "how much exactly, in US dollars")
-            reading = replace(reading, intent="ambiguous", wanted=reading.intent, opened=False, ask=ask)
-        elif reading.opened and (slot := only_in_a_story(reading, context)):
-            reading = _without(slot, reading)
-        elif (
-            reading.opened
-            and stays_closed(reading, context, apart=apart)
-            and (without is None or stays_closed(reading, without, apart=apart))
-        ):
-            ask = questions.really(reading.intent, reading.slots, "I act on plain requests of your own only.")
-            reading = replace(reading, intent="ambiguous", wanted=reading.intent, opened=False, ask=ask)
-        kept.append(reading)
-    return kept
+    return [_at_last(one, context, apart=apart, without=without) if one.opened else one for one in readings]
+
+
+def _at_last(reading: Reading, context: Context, *, apart: bool, without: Context | None) -> Reading:
+    """The form that would open, or what is asked in its place."""
+    if may_be_a_freeze(reading, context):
+        return _asked(reading, questions.close_or_freeze(reading.slots), wanted="close_card")
+    if may_be_unfreeze(reading, context):
+        why = "That may have been dictated as “unfreeze”."
+        return _kept_closed(reading, why, wanted="unfreeze_card")
+    if may_be_a_part(reading, context):
+        why = "A card is frozen as a whole, not for some shops or uses."
+        return _kept_closed(reading, why, wanted=reading.intent)
+    if may_tell_a_state(reading, context):
+        return _kept_closed(reading, "That may be how the card is now.", wanted="unfreeze_card")
+    if is_bare_comma(reading, context):
+        ask = questions.exactly("amount", "how much exactly, in US dollars")
+        return _asked(reading, ask, wanted=reading.intent)
+    if slot := only_in_a_story(reading, context):
+        return _without(slot, reading)
+    if stays_closed(reading, context, apart=apart) and (
+        without is None or stays_closed(reading, without, apart=apart)
+    ):
+        return _kept_closed(reading, "I act on plain requests of your own only.", wanted=reading.intent)
+    return reading
 
 
 def _without(slot: str, reading: Reading) -> Reading:

@@ -42,6 +42,7 @@ _NOTHING = Decimal(0)
 def of_cards() -> Iterator[Sample]:
     """Cards, purchases and declines."""
     yield "/card list, none", cards.card_list(p.CardListView((), 0, None, 1, 1, None))
+    yield "/card list closed, none", cards.card_list(p.CardListView((), 0, "DELETED", 1, 1, None))
     blocked = a_card(status="BLOCKED", open_requests=(), history=(), statement=None)
     yield "/card show of a blocked card, history not read", cards.card_answer(blocked)
     outside = a_card(status="FROZEN", open_requests=(), history=())
@@ -152,6 +153,7 @@ def of_money() -> Iterator[Sample]:
     paid = Earnings.read({**earned, "last_payout_at": (NOW - timedelta(days=12)).isoformat()})
     yield "/float earnings", float_and_ledger.earnings(paid, "main")
     yield "/funding list, none", funding.funding_list([], "main")
+    yield "/funding list rejected, none", funding.funding_list([], "main", about="rejected, BNB")
     late = replace(
         a_submission(),
         status="pending",

@@ -127,7 +127,7 @@ def card_list(found: CardListView, command: str = "card list") -> b.Block:
         ]
         blocks.append(b.table(("Cardholder", "Card", "Status", "Balance", "Reference"), rows))
     else:
-        none = "None is. `/card list` shows all that are open."
+        none = f"No card is {kind.strip()}. `/card list` shows all that are open."
         blocks.append(b.section(none if kind else "No card is known here. Order one with `/card order`."))
     read = (
         f"list {age(found.read_at)}" if found.read_at else "the list was not read from your card provider yet"

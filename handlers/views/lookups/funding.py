@@ -38,7 +38,7 @@ def funding_list(
         head_row = ("Id", "Network", "Hash", "Status", "Age", "Amount", "Request")
         blocks.append(b.table(head_row, rows))
     elif about:
-        blocks.append(b.section("None fits. `/funding list` shows all."))
+        blocks.append(b.section("No submission fits. `/funding list` shows all."))
     else:
         blocks.append(
             b.section("Nothing was submitted yet. Send to an address of `/funding addresses` first.")

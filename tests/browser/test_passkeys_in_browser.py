@@ -73,7 +73,12 @@ class Desk:
         async def new() -> set[str]:
             return set(LINK.findall(str(await self.see(user)))) - self.known
 
-        (found,) = await eventually("a link is shown", new, within_s=PATIENCE_MS / 1000)
+        try:
+            (found,) = await eventually("a link is shown", new, within_s=PATIENCE_MS / 1000)
+        except AssertionError as error:
+            seen = await self.see(user)
+            error.add_note(f"{user} is shown {seen['views']} and, of messages, {seen['channels']}"[-6000:])
+            raise
         self.known.add(found)
         return str(found)
 

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import time
+from collections import Counter
 from pathlib import Path
 from typing import Final
 
@@ -18,6 +19,7 @@ MINUTES: Final = 60
 LOGS: Final = ROOT / "build" / "soak"
 PROGRESS_EVERY_S: Final = 30.0
 LINES_OF_A_BROKEN_TURN: Final = 60
+BROKEN_IN_A_ROW: Final = 3
 
 
 def main(words: list[str]) -> int:
@@ -46,13 +48,21 @@ def _options(words: list[str]) -> argparse.Namespace:
 
 
 def _turns(parts: list[Part], seconds: float) -> int:
-    """How many turns broke a promise. An interrupt ends the one under way, which is not noted."""
-    until, broken = _now() + seconds, 0
+    """How many turns broke a promise. An interrupt ends the one under way, which is not noted.
+
+    A part that breaks time after time cannot run on this machine, or is broken whatever the seed: it is left.
+    """
+    until, going, in_a_row, broken = _now() + seconds, list(parts), Counter[str](), 0
     try:
-        while _now() < until:
+        while going and _now() < until:
             before = proved.turns()
-            part = proved.next_part(parts, before)
-            broken += not _turn(part, proved.next_seed(part, before))
+            part = proved.next_part(going, before)
+            held = _turn(part, proved.next_seed(part, before))
+            broken += not held
+            in_a_row[part.name] = 0 if held else in_a_row[part.name] + 1
+            if in_a_row[part.name] == BROKEN_IN_A_ROW:
+                print(f"{part.name} broke {BROKEN_IN_A_ROW} times one after another: left for this run.")
+                going.remove(part)
     except KeyboardInterrupt:
         print("\nInterrupted. The next soak goes on from here.")
     return broken

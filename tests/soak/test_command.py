@@ -71,6 +71,19 @@ def test_what_breaks_is_shown_with_its_output_and_how_to_run_it_again_and_the_ot
     assert "seed 100000" in next(line for line in said.splitlines()[-2:] if line.startswith("bad"))
 
 
+def test_what_breaks_time_after_time_is_left_and_the_others_go_on(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """On a machine without PostgreSQL a part would else fill the file with turns that prove nothing."""
+    bad, good = a_part("bad", "raise SystemExit(1)"), a_part("good", "")
+
+    assert soak(monkeypatch, 8, bad, good) == 1
+    assert [turn.part for turn in proved.turns()].count("bad") == 3
+    assert "bad broke 3 times one after another" in capsys.readouterr().out
+
+    assert soak(monkeypatch, 8, bad) == 1, "and where nothing else is left, it ends"
+
+
 def test_an_interrupt_notes_nothing_of_the_turn_under_way(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

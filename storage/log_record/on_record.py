@@ -95,6 +95,13 @@ async def known(tx: Tx) -> LogFacts:
     return _with_own(found, [*tx.chain.own, *tx.appended], tx)
 
 
+async def open_request(tx: Tx, request_id: str) -> open_requests.OpenRequest | None:
+    """A request as the log has it open. Where this process knows none, it reads on: another may have been asked for it
+    a moment ago. Raises `LogNotWhole`."""
+    found = (await known(tx)).open.get(request_id)
+    return (await of(tx)).open.get(request_id) if found is None else found
+
+
 async def terms(tx: Tx, row: Request) -> tuple[str, str]:
     """The kind and the fingerprint that are on record of this request; its row's where the log does not have it open.
 

@@ -32,7 +32,7 @@ async def start(tx: Tx, request: Request, purpose: str, *, after: Sequence[Attem
     theirs. One that somebody invented under that number is passed over, and people are notified.
     """
     made = await of(tx, request.id) if after is None else after
-    known = (await on_record.known(tx)).open.get(request.id)
+    known = await on_record.open_request(tx, request.id)
     taken = {attempt.number for attempt in made}
     number = max(taken, default=0) + 1
     if known is None or known.made is None:  # an invented one may be among them
@@ -95,7 +95,7 @@ async def of(tx: Tx, request_id: str) -> list[Attempt]:
 async def on_record_of(tx: Tx, request_id: str, made: Sequence[Attempt]) -> list[Attempt]:
     """Those of these attempts for a request that the audit log has: nothing goes by one that somebody invented, and
     people are notified. All of them, where an older version made some, or the request is not open by the log."""
-    if not made or _is_known((await on_record.known(tx)).open.get(request_id), made):
+    if not made or _is_known(await on_record.open_request(tx, request_id), made):
         return list(made)
     known = (await on_record.of(tx)).open.get(request_id)
     if _is_known(known, made):

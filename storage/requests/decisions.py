@@ -88,7 +88,10 @@ async def of(tx: Tx, request_id: str) -> list[Decision]:
     What somebody said of how it ended stays among them where it was edited since: see `newest_words`.
     """
     made = await all_of(tx, request_id)
-    known = (await on_record.known(tx)).open.get(request_id)
+    if tx.writes:
+        known = await on_record.open_request(tx, request_id)
+    else:
+        known = (await on_record.known(tx)).open.get(request_id)
     if known is None and any(one.kind is DecisionKind.CONFIRM for one in made):
         return await _with_true_confirmations(tx, request_id, made)
     found = _judged(tx, request_id, made, known, sees_all=tx.writes)

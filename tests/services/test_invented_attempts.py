@@ -11,6 +11,7 @@ from bot.domain.requests import State
 from bot.services.operators import changed_rows, deep_check
 from tests.services.outcome_steps import TOPUP, alert_kinds, top_ups
 from tests.support.databases import BACKENDS
+from tests.support.processes import WHO, who_goes_on
 from tests.support.situations import card_status
 from tests.support.world import ALICE, BOB, CAROL, a_world
 from tests.thief.edits import insert, opened
@@ -31,10 +32,11 @@ ANSWERS: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("number", [1, 2, 7])
 @pytest.mark.parametrize("answer", ANSWERS)
 @pytest.mark.parametrize("kind", ["card_topup", "card_freeze", "Freeze now"])
+@pytest.mark.parametrize("who", WHO)
 async def test_an_invented_call_neither_stops_a_request_nor_speaks_for_it(
-    url: str, tmp_path: Path, kind: str, answer: str, number: int
+    url: str, tmp_path: Path, who: str, kind: str, answer: str, number: int
 ) -> None:
-    async with a_world(tmp_path, url=url) as world:
+    async with a_world(tmp_path, url=url) as world, who_goes_on(world, who) as hand_over:
         await world.top_up("5", card=1)
         await world.run(10)
         card = {"card": world.cards[0]["id"]}
@@ -45,6 +47,7 @@ async def test_an_invented_call_neither_stops_a_request_nor_speaks_for_it(
             request = await world.ask("card_freeze", card, now=is_now, by=BOB if is_now else ALICE)
         if kind != "Freeze now":
             await world.approve(request, by=CAROL)
+        hand_over()
         with opened(place_of(world)) as database:
             (pattern,) = database.read("attempt")
             made_up = {"id": f"{request.id}.{number}", "request_id": request.id, "number": number}

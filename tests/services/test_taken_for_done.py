@@ -35,6 +35,7 @@ from tests.services.test_cool_off import policy
 from tests.services.test_resolving_by_hand import an_unresolved, say
 from tests.support import posting
 from tests.support.databases import BACKENDS
+from tests.support.processes import WHO, who_goes_on
 from tests.support.situations import confirm
 from tests.support.world import ALICE, BOB, CAROL, World, a_world
 from tests.thief.edits import FAR, LONG_AGO, Database, insert, opened
@@ -228,15 +229,17 @@ async def said_so(world: World) -> bool:
 
 
 @pytest.mark.parametrize("url", BACKENDS, indirect=True)
+@pytest.mark.parametrize("who", WHO)
 @pytest.mark.parametrize(
     ("deed", "edit"), [(deed, edit) for deed, one in DEEDS.items() for edit in one.edits]
 )
 async def test_it_is_done_all_the_same_or_refused_and_people_are_notified(
-    url: str, tmp_path: Path, deed: str, edit: str
+    url: str, tmp_path: Path, deed: str, edit: str, who: str
 ) -> None:
     made = DEEDS[deed]
-    async with a_world(tmp_path, url=url) as world:
+    async with a_world(tmp_path, url=url) as world, who_goes_on(world, who) as hand_over:
         await made.before(world)
+        hand_over()
         await world.advance(10)
         edit_rows, undo = made.edits[edit]()
         with opened(place_of(world)) as database:
@@ -340,17 +343,19 @@ DECIDED = {
 
 @pytest.mark.parametrize("url", BACKENDS, indirect=True)
 @pytest.mark.parametrize("how", ["invented", "of another request"])
+@pytest.mark.parametrize("who", WHO)
 @pytest.mark.parametrize("what", DECIDED)
 async def test_a_decision_that_nobody_made_is_in_nobodys_way(
-    url: str, tmp_path: Path, what: str, how: str
+    url: str, tmp_path: Path, what: str, how: str, who: str
 ) -> None:
     made = DECIDED[what]
     waits = replace(policy(), kinds={"card_topup": policy().kinds["card_topup"]} if what == "stop" else {})
-    async with a_world(tmp_path, url=url, policy=waits) as world:
+    async with a_world(tmp_path, url=url, policy=waits) as world, who_goes_on(world, who) as hand_over:
         if how != "invented":  # a genuine one, which is about something else
             other = await world.top_up("5", card=1, approved=False)
             await world.approve(other, by=CAROL)
         request = await made.ask(world)
+        hand_over()
         with opened(place_of(world)) as database:
             pattern = next(iter(database.read("decision")), None) or {
                 "actor_name": "Bob",
@@ -362,8 +367,8 @@ async def test_a_decision_that_nobody_made_is_in_nobodys_way(
                 "conditions": None,
                 "requester": request.requester,
             }
-            for who in OTHERS:
-                values = {"id": f"D{who}", "request_id": request.id, "kind": made.kind, "actor": who}
+            for actor in OTHERS:
+                values = {"id": f"D{actor}", "request_id": request.id, "kind": made.kind, "actor": actor}
                 about = {"requester": request.requester, "digest": request.digest, "decided_at": FAR}
                 verdict = "failed" if made.kind == "resolve" else ""
                 with suppress(Exception):  # this one is there, and genuine
@@ -380,12 +385,16 @@ async def test_a_decision_that_nobody_made_is_in_nobodys_way(
 
 
 @pytest.mark.parametrize("url", BACKENDS, indirect=True)
+@pytest.mark.parametrize("who", WHO)
 @pytest.mark.parametrize("edit", ["in another's name", "hidden"])
-async def test_an_edited_approval_keeps_nobody_from_approving(url: str, tmp_path: Path, edit: str) -> None:
+async def test_an_edited_approval_keeps_nobody_from_approving(
+    url: str, tmp_path: Path, edit: str, who: str
+) -> None:
     two = replace(policy(), kinds={"card_topup": KindPolicy(approvals=2)})
-    async with a_world(tmp_path, url=url, policy=two) as world:
+    async with a_world(tmp_path, url=url, policy=two) as world, who_goes_on(world, who) as hand_over:
         request = await _ask_top_up(world)
         await world.approve(request, by=BOB)
+        hand_over()
         edit_rows, _ = hidden("decision") if edit == "hidden" else replaced("decision", actor=CAROL)
         with opened(place_of(world)) as database:
             edit_rows(database)

@@ -13,8 +13,8 @@ import logging
 import os
 import sqlite3
 import sys
-from collections.abc import AsyncIterator, Callable, Iterable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -31,7 +31,7 @@ from storage.migrate import require_current
 from storage.operators import leases
 from storage.protection import unreadable_rows, upgrades
 from storage.set_aside import SetAside, UnreadableRow
-from storage.sqlite import Misplaced, OpenFile, SqliteEngine
+from storage.sqlite import Misplaced, OpenFile, SqliteConnection, SqliteEngine, is_busy
 from storage.sqlite_log import mark_change
 from storage.transaction import ChainMemory, Contradiction, Tx
 from storage.vault import Vault
@@ -95,7 +95,9 @@ class Store:
         self._reader = reader
         self._prober = prober
         self._clock = clock
-        self._stored_at = self._had_room_at = float("-inf")
+        self._had_room_at = float("-inf")
+        # Transactions that have changed something.
+        self._stored = 0
         #: Is given what was done, and how many seconds it took.
         self.observe: Callable[[str, float], None] | None = None
         self._lock = lock
@@ -238,10 +240,10 @@ class Store:
                 yield tx
                 await tx.ends()
                 self.require_its_file()
+                has_changed = isinstance(connection, SqliteConnection) and connection.has_changed
                 is_committing = True
             is_committing = False
         except SQLAlchemyError as error:
-            self._stored_at = float("-inf")
             await self.keep_what_is_open()
             await self._look_for_the_cause(error, tx)
             raise
@@ -251,7 +253,7 @@ class Store:
         finally:
             if is_committing and tx is not None:
                 tx.may_be_committed()
-        self._stored_at = self._clock.monotonic()
+        self._stored += has_changed
         self._note_change()
         self._observed("Database write", began)
         tx.committed()
@@ -284,10 +286,6 @@ class Store:
             return None
         await self._file.keep(self._clock.now())
         return self._file.kept
-
-    def stored_within(self, seconds: float) -> bool:
-        """Was a transaction committed in these last seconds, and none failed at the database since?"""
-        return self._clock.monotonic() - self._stored_at <= seconds
 
     @asynccontextmanager
     async def read(self, *, though_misplaced: bool = False) -> AsyncIterator[Tx]:
@@ -420,7 +418,7 @@ class Store:
         """
         now = self._clock.monotonic()
         takes_room = now - self._had_room_at >= _ROOM_LASTS_S
-        with suppress(_TakenBack):
+        with suppress(_TakenBack), self._where_the_lock_is_not_ours():
             async with self._prober.begin() as connection:
                 self.require_its_file()
                 tx = Tx(
@@ -436,6 +434,16 @@ class Store:
                     raise _TakenBack
         if takes_room:
             self._had_room_at = now
+
+    @contextmanager
+    def _where_the_lock_is_not_ours(self) -> Iterator[None]:
+        """Many who write here may keep SQLite's lock among them: what they store meanwhile shows that it can be."""
+        before = self._stored
+        try:
+            yield
+        except OperationalError as error:
+            if not is_busy(error) or self._stored == before:
+                raise
 
     async def server(self) -> str:
         """What the database runs on, with its version."""

@@ -151,7 +151,7 @@ class SqliteConnection:
                 self._connection.exec_driver_sql("BEGIN IMMEDIATE")
                 return
             except OperationalError as error:
-                if not _is_busy(error) or time.monotonic() >= gives_up_s:
+                if not is_busy(error) or time.monotonic() >= gives_up_s:
                     raise
             await asyncio.sleep(pause_s)
 
@@ -179,9 +179,14 @@ class SqliteConnection:
         """What takes its time, in a thread."""
         return await self._in_a_thread(lambda: work(self._connection))
 
+    @property
+    def has_changed(self) -> bool:
+        """Has its transaction changed anything? Then, and only then, its end writes to the disk (`mark_change`)."""
+        return bool(self._dbapi.total_changes != self._changes_before)
+
     async def commit(self) -> None:
         """In a thread where something was written, because it waits for the disk."""
-        if self._dbapi.total_changes == self._changes_before:
+        if not self.has_changed:
             self._connection.exec_driver_sql("COMMIT")
         else:
             sqlite_log.mark_change(self._dbapi.execute)
@@ -234,6 +239,7 @@ def _engine(file: OpenFile, *, writes: bool) -> Engine:
     return engine
 
 
-def _is_busy(error: OperationalError) -> bool:
+def is_busy(error: OperationalError) -> bool:
+    """Does another connection hold the write lock?"""
     code = getattr(error.orig, "sqlite_errorcode", 0)
     return bool(code & 0xFF == sqlite3.SQLITE_BUSY)

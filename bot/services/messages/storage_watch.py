@@ -17,7 +17,6 @@ from bot.services import audit_anchors
 from bot.services.alerts import called
 from bot.services.core import Core
 from bot.services.messages import mentions
-from storage.faults import lacks_room
 from storage.maintenance import misplaced, why_not_written
 
 log = logging.getLogger("countersign.storage")
@@ -26,8 +25,6 @@ log = logging.getLogger("countersign.storage")
 Say = Callable[[str, Sequence[str]], Awaitable[None]]
 
 _LOOKS_EVERY_S = 10.0
-# Something stored so lately shows by itself that it can be.
-_STORED_LATELY_S = 15.0
 # What is said waits so long for places of the last anchor.
 _PLACES_TAKE_S = 4.0
 # A hiccup is over by the second look.
@@ -52,15 +49,12 @@ class StorageWatch:
             await self.look()
 
     async def look(self) -> None:
-        """Try to store something where nothing else has shown that it works, and say what has changed."""
+        """Try to store something, and say what has changed."""
         core = self._core
         if why := await misplaced(core.store):
             await self._is_misplaced(why)
             return
-        # A row that was changed says nothing of room for new ones, and of SQLite's disk alone it is known from here.
-        shows_by_itself = core.store.database.path is not None and core.store.stored_within(_STORED_LATELY_S)
-        why = lacks_room(core.store.database) if shows_by_itself else await why_not_written(core.store)
-        if why:
+        if why := await why_not_written(core.store):
             await self._is_not_stored(why)
         else:
             await self._is_stored()

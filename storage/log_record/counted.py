@@ -173,8 +173,6 @@ class Working:
     def take(self, entry: EntryOnRequest, at: str) -> None:
         """Go on by an entry about a request, made at that time."""
         request_id = id_of(entry)
-        if not request_id:
-            return
         if self._waiting is None:
             self._take(request_id, entry, at)
             return

@@ -179,13 +179,11 @@ def take(found: MutableMapping[str, OpenRequest], entry: EntryOnRequest) -> None
         _end(found, request_id, State(entry.action.removeprefix(BEGINS)), entry)
         return
     body = _read(entry)
-    if entry.action == DOUBTED:
-        if known is not None:
-            found[request_id] = replace(known, progress=str(body["progress"]))
+    if known is not None and entry.action == DOUBTED:
+        found[request_id] = replace(known, progress=str(body["progress"]))
         return
-    if entry.action == SIGNED_AGAIN:  # whatever it says beside that
-        if known is not None:
-            found[request_id] = replace(known, seq=entry.seq, digest=str(body.get("digest", "")))
+    if known is not None and entry.action == SIGNED_AGAIN:  # whatever it says beside that
+        found[request_id] = replace(known, seq=entry.seq, digest=str(body.get("digest", "")))
         return
     state = _state(body)
     if state is None:
@@ -559,11 +557,9 @@ def _text_of(at: datetime | None) -> str:
     return "" if at is None else time_text(at)
 
 
-def _why_not(known: OpenRequest, entry: EntryOnRequest, state: State | None) -> str:
+def _why_not(known: OpenRequest, entry: EntryOnRequest, state: State) -> str:
     """In words that follow the id of the request; "" where the entry may follow."""
     says = f"is {known.state} by the audit log"
-    if state is None:
-        return ""
     if entry.action in _FROM_PENDING:
         return "" if known.state is State.PENDING else says
     if entry.action == ATTEMPT:

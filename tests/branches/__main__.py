@@ -10,13 +10,14 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from tests.branches.measuring import SEEN
+from tests.branches.measuring import MEASURED, SEEN
 from tests.branches.missing import missing_of
 
 ROOT = Path(__file__).parents[2]
 EXCEPTED = Path(__file__).with_name("excepted.toml")
 WAITING = Path(__file__).with_name("to_be_written.txt")
-#: Those of the measured rooms, and of what stands on them what takes most of the branches that those do not.
+#: Those of the measured rooms, and of what stands on them what takes most of the branches that those do not. As they
+#: are named, all of them run, whosever turn it is: what another turn takes has its test.
 TESTS = (
     "tests/unit",
     "tests/partner",
@@ -84,18 +85,23 @@ PYTEST = (
 
 
 def main(words: list[str]) -> int:
-    """Exit code 1 where a branch is not taken and not listed, or is listed and taken; `words` are other tests."""
+    """Exit code 1 where a branch is not taken and not listed, or is listed and taken. `words`: other tests, and modules
+    of which alone it is said what these tests do not take, what is listed included."""
+    modules = [word for word in words if word.startswith(MEASURED)]
+    tests = [word for word in words if word not in modules]
     with tempfile.TemporaryDirectory() as folder:
         seen = str(Path(folder) / "seen")
         processes = ("-n", str(os.cpu_count() or 1), "--dist", "loadfile")
-        command = [sys.executable, *PYTEST, *processes, *(words or TESTS)]
-        ran = subprocess.run(command, cwd=ROOT, env=_environment(seen), check=False).returncode
-        missing = missing_of(seen)
+        command = [sys.executable, *PYTEST, *processes, *(tests or TESTS)]
+        ran = subprocess.run(command, cwd=ROOT, env=os.environ | {SEEN: seen}, check=False).returncode
+        missing = [key for key in missing_of(seen) if not modules or key.startswith((*modules,))]
     excepted, waiting = may_stay(), to_be_written()
     untested, _ = compared(missing, [*excepted, *waiting])
     stale, written = (compared(missing, listed)[1] if not words else [] for listed in (excepted, waiting))
     for key in untested:
         print(f"no test takes: {key}")
+    for key in sorted(set(missing) - set(untested)) if modules else ():
+        print(f"listed, and these tests do not take it: {key}")
     for key in stale:
         print(f"listed with a reason, but a test takes it, or it is gone: {key}")
     for key in written:
@@ -107,11 +113,6 @@ def main(words: list[str]) -> int:
         f" and {len(untested)} are not listed."
     )
     return 1 if ran or untested or stale else 0
-
-
-def _environment(seen: str) -> dict[str, str]:
-    """Of what takes turns always the same one, so that the same code is measured by the same tests."""
-    return os.environ | {SEEN: seen, "WALK_TURN": "0"}
 
 
 def compared(missing: Iterable[str], listed: Iterable[str]) -> tuple[list[str], list[str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -10,7 +11,7 @@ import pytest
 
 from tests.branches.__main__ import ROOT, TESTS, compared, may_stay, to_be_written
 from tests.branches.measuring import MEASURED
-from tests.branches.missing import named
+from tests.branches.missing import _places, named
 
 SOURCE = """
 def price(count):
@@ -88,6 +89,22 @@ def test_a_branch_is_in_one_list_and_once() -> None:
     assert set(waiting).isdisjoint(may_stay())
     paths = {key.split(":", 1)[0] for key in (*waiting, *may_stay())}
     assert [path for path in paths if not (ROOT / path).exists()] == []
+
+
+def is_in_the_code(key: str) -> bool:
+    path, place, what = key.split(": ", 2)
+    source = (ROOT / path).read_text()
+    there = _places(source)
+    here = [
+        line.strip() for at, line in enumerate(source.splitlines(), 1) if there.get(at, "module") == place
+    ]
+    codes = re.sub(r" #\d+$", "", what).removeprefix("never ").strip("`").split("` → `")
+    return all(code == "the end" or any(one.startswith(code.rstrip("…")) for one in here) for code in codes)
+
+
+def test_what_is_listed_is_still_in_the_code() -> None:
+    """A name is the code of its branch: where that was changed, the branch is another one, and comes with its test."""
+    assert [key for key in (*to_be_written(), *may_stay()) if not is_in_the_code(key)] == []
 
 
 @pytest.mark.timeout(300)

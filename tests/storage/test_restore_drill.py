@@ -302,7 +302,8 @@ async def test_a_backup_on_a_disk_that_can_only_be_read_is_put_in_place(tmp_path
         (disk / "older.db").write_bytes(copy.read_bytes())
         mount("-o", "remount,ro", str(disk))
         _, kept = await put_back(f"sqlite:///{path}", disk / "copy.db", vault=VAULT, clock=SystemClock())
-        with pytest.raises(CopyRefused, match=r"older\.db cannot be read \("):  # and not "is damaged"
+        # SQLite needs room beside one that is in the form of a database at work: it is not said to be damaged.
+        with pytest.raises(DatabaseUnreachable, match=r"older\.db can only be read\. .* mounted read-only"):
             await put_back(f"sqlite:///{path}", disk / "older.db", vault=VAULT, clock=SystemClock())
     assert kept is not None
     assert safe_modes_in(path) == 1

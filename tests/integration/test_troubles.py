@@ -14,7 +14,6 @@ import pytest
 from sqlalchemy.exc import OperationalError
 
 from bot import app, jobs
-from bot.partner import wire
 from bot.services.events import polling
 from bot.services.messages import storage_watch
 from bot.web import NOT_READ
@@ -32,7 +31,6 @@ READS = (
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(storage_watch, "_LOOKS_EVERY_S", 0.2)
-    monkeypatch.setattr(storage_watch, "_STORED_LATELY_S", 0.1)
     monkeypatch.setattr(store, "_PROBE_WAITS_MS", 100)
 
 
@@ -137,6 +135,7 @@ async def test_an_api_that_does_not_answer_is_reported_in_slack_and_on_the_page(
     monkeypatch.setattr(polling, "_ASKED_AGAIN_S", 0.1)
     monkeypatch.setattr("bot.partner.wire._UNANSWERED_S", 0.2)
     monkeypatch.setattr("bot.partner.wire.AWAY_AFTER_S", 0.5)
+    monkeypatch.setattr("bot.partner.wire._WAITED_S", 0.5)
     monkeypatch.setattr(jobs, "ANSWERS_EVERY_S", 1)
     async with started(around) as running:
         faults = [{"operation": one, "times": 1000, **effect} for one in READS]
@@ -154,18 +153,6 @@ async def test_an_api_that_does_not_answer_is_reported_in_slack_and_on_the_page(
 
         assert await eventually("it is ready again", is_over)
         await alerted(around, "The account of main is read again")
-
-
-def test_an_api_that_does_not_answer_is_known_within_a_minute() -> None:
-    """With the jitter that timers have, and the time the outbox takes."""
-    quickly_refused = wire.AWAY_AFTER_S + polling._ASKED_AGAIN_S
-    assert polling._ASKED_AGAIN_S * (wire._ERRORS - 1) <= wire.AWAY_AFTER_S
-    in_silence = wire._SILENCES * polling._ANSWERS_WITHIN_S + (wire._SILENCES - 1) * polling._ASKED_AGAIN_S
-    assert in_silence >= wire.AWAY_AFTER_S
-    asked = max(quickly_refused, in_silence)
-
-    assert asked <= polling._ASKED_FOR_S
-    assert polling._QUIET_S + 1.1 * jobs.ANSWERS_EVERY_S + asked + 5 < 60
 
 
 async def test_without_a_database_the_page_says_what_is_wrong_in_words(

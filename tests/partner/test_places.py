@@ -247,27 +247,47 @@ def test_an_api_that_answers_some_calls_is_away_only_while_it_answers_none_for_l
             contact.unanswered(began, status)
         if contact.away_for_s:
             assert clock.monotonic() - is_answered_at >= AWAY_AFTER_S
-            assert contact.missed >= (2 if status is None else 6)
+            assert contact.missed >= (2 if contact.waited_s >= 10 else 6)
         assert contact.away_for_s <= clock.monotonic() - is_answered_at
 
 
-@pytest.mark.parametrize(("status", "misses", "every_s"), [(None, 2, 9), (503, 6, 3), (404, 6, 3)])
+@pytest.mark.parametrize("status", [None, 503, 404])
+@pytest.mark.parametrize(
+    ("misses", "every_s", "takes_s"),
+    [(2, 9, 9), (3, 7, 7), (4, 4, 4), (3, 8, 5), (6, 3, 1), (6, 3, 0), (16, 1, 0)],
+)
 def test_an_api_that_answers_nothing_is_away_until_it_answers_or_nobody_has_asked_for_a_minute(
-    clock: FrozenClock, status: int | None, misses: int, every_s: int
+    clock: FrozenClock, misses: int, every_s: int, takes_s: int, status: int | None
 ) -> None:
     contact = Contact(clock)
+    began_at = clock.monotonic() + every_s - takes_s
     for at in range(1, misses + 1):
         assert contact.away_for_s == 0, at
-        began = clock.monotonic()
         clock.advance(every_s)
-        contact.unanswered(began, status)
-    assert contact.away_for_s == misses * every_s
+        contact.unanswered(clock.monotonic() - takes_s, status)
+    assert contact.away_for_s == pytest.approx(clock.monotonic() - began_at)
     clock.advance(61)
     assert contact.away_for_s == 0
     contact.unanswered(clock.monotonic() - 1, status)
     assert contact.away_for_s > 0
     contact.answered()
     assert contact.away_for_s == 0
+
+
+def test_what_several_waited_for_at_once_counts_once(clock: FrozenClock) -> None:
+    contact = Contact(clock)
+    began_at = clock.monotonic()
+    clock.advance(4)
+    for _ in range(3):
+        contact.unanswered(began_at, 503)
+    assert contact.waited_s == 4
+    clock.advance(3)
+    contact.given_up(clock.monotonic() - 1)
+    assert contact.waited_s == 5
+    contact.answered()
+    contact.given_up(clock.monotonic() - 1)
+    assert contact.waited_s == 0
+    assert contact.missed == 0
 
 
 async def test_the_machines_clock_measures_what_it_sleeps_and_takes_less_than_nothing_for_nothing() -> None:

@@ -1,0 +1,142 @@
+"""An API that answers nothing, or only errors however long each takes, is known to be away soon enough that /readyz and
+the alert say so within a minute. On a clock of the test's own: an hour takes no time."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import selectors
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
+from typing import Any, cast
+
+import httpx
+import pytest
+
+from bot import jobs
+from bot.partner.client import PartnerClient
+from bot.services.events import Poller
+from tests.support.partner_api import client_of, success
+
+# What the outbox and Slack take after it.
+_POSTED_S = 5
+_EVERY_S = 1.1 * jobs.ANSWERS_EVERY_S  # with the jitter that timers have
+_LONGEST_S = 15
+ME = success({"account": {}})
+
+
+class _NoTime(selectors.SelectSelector):
+    """Whoever waits is woken at once, with the time that it would have taken gone by."""
+
+    passed_s = 0.0
+
+    def select(self, timeout: float | None = None) -> Any:
+        self.passed_s += timeout or 0
+        return super().select(0)
+
+
+class _Loop(asyncio.SelectorEventLoop):
+    def __init__(self) -> None:
+        self._passing = _NoTime()
+        super().__init__(self._passing)
+
+    def time(self) -> float:
+        return self._passing.passed_s
+
+
+class _Clock:
+    def now(self) -> datetime:
+        return datetime(2026, 3, 2, tzinfo=UTC) + timedelta(seconds=self.monotonic())
+
+    def monotonic(self) -> float:
+        return asyncio.get_running_loop().time()
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)
+
+
+#: How long the next call takes, and the status with which it ends; None = the connection breaks.
+Next = Callable[[], tuple[float, int | None]]
+
+
+class _Gateway(httpx.AsyncBaseTransport):
+    """What stands before an API: once that is away, each call takes its time and ends with an error."""
+
+    def __init__(self, next_: Next) -> None:
+        self.next, self.is_away = next_, False
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        if not self.is_away:
+            return httpx.Response(404, json={"error": "No.", "code": "NOT_FOUND"})
+        takes_s, status = self.next()
+        await asyncio.sleep(takes_s)
+        if status is None:
+            raise httpx.ReadError("broken")
+        return httpx.Response(status, text="<html>bad gateway</html>")
+
+
+async def _known_after_s(next_: Next, *, phase_s: float) -> float:
+    """From the moment when nothing is answered any more, on a bot that nobody uses."""
+    clock, gateway = _Clock(), _Gateway(next_)
+    client: PartnerClient = client_of(gateway, clock)
+    core: Any = SimpleNamespace(partners={"main": client}, clock=clock, holds=lambda _name: True)
+    poller = Poller(cast(Any, core), account_every=timedelta(seconds=60))
+
+    async def known() -> None:
+        is_known.set()
+
+    is_known = asyncio.Event()
+    poller.watch = known  # type: ignore[method-assign]
+
+    async def run() -> None:
+        while True:
+            await asyncio.sleep(_EVERY_S)
+            await poller.answers()
+
+    task = asyncio.create_task(run())
+    await asyncio.sleep(120 + phase_s)
+    assert not is_known.is_set()
+    gateway.is_away, began = True, clock.monotonic()
+    async with asyncio.timeout(300):
+        await is_known.wait()
+    # The page asks the same.
+    assert client.contact.away_for_s
+    task.cancel()
+    return clock.monotonic() - began
+
+
+def known_after_s(next_: Next, *, phase_s: float) -> float:
+    with asyncio.Runner(loop_factory=_Loop) as runner:
+        return runner.run(_known_after_s(next_, phase_s=phase_s))
+
+
+def of_one_length(seconds: float, status: int | None) -> Next:
+    return lambda: (seconds, status)
+
+
+@pytest.mark.parametrize("status", [502, 404, None])
+def test_errors_that_all_take_as_long_are_known_in_time_however_long_that_is(status: int | None) -> None:
+    late = {}
+    for tenths in range(0, 10 * _LONGEST_S + 1, 5):
+        took = max(
+            known_after_s(of_one_length(tenths / 10, status), phase_s=phase) for phase in (0, 5, 10, 13, 16)
+        )
+        if took + _POSTED_S > 60:
+            late[tenths / 10] = round(took)
+    assert late == {}
+
+
+def test_any_mixture_of_quick_and_slow_errors_and_silence_is_known_in_time() -> None:
+    late = {}
+    for seed in range(400):
+        draw = random.Random(seed)
+        lengths = [draw.uniform(0, draw.choice((0.1, 2, 4, 8, _LONGEST_S))) for _ in range(3)]
+
+        def mixed(draw: random.Random = draw, lengths: list[float] = lengths) -> tuple[float, int | None]:
+            return draw.choice(lengths), draw.choice((502, 504, 404, None))
+
+        took = known_after_s(mixed, phase_s=draw.uniform(0, 26))
+        if took + _POSTED_S > 60:
+            late[seed] = round(took)
+    assert late == {}

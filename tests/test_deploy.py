@@ -480,6 +480,38 @@ def test_systemd_starts_it_again_without_end_unless_it_cannot_be_run_as_it_is_se
     assert {int(code) for code in settings["RestartPreventExitStatus"].split()} == for_good
 
 
+def test_whatever_starts_it_again_after_a_refusal_for_good_is_named_beside_the_exit_codes_with_how_often() -> (
+    None
+):
+    """Only systemd tells exit codes apart; what does not may not be promised to stay down."""
+    page = (ROOT / "docs" / "deploy.md").read_text()
+    rows = [
+        [cell.strip() for cell in row.strip("|").split("|")]
+        for row in re.findall(r"^\|.+\|$", page, re.MULTILINE)
+    ]
+    head = next(row for row in rows if row[0] == "exit code")
+    (for_good,) = [row for row in rows if row[0] == "2"]
+    says = dict(zip(head, for_good, strict=True))
+    assert "stays down" in says["with the systemd unit"]
+
+    composed_ones = [ROOT / "compose.yaml", DEPLOY / "compose" / "compose.yaml"]
+    services = [
+        one for file in composed_ones for one in yaml.safe_load(file.read_text())["services"].values()
+    ]
+    restarts = {one["restart"] for one in services if "restart" in one} - {"no"}
+    pods = [
+        one["spec"]["template"]["spec"]
+        for file in (DEPLOY / "kubernetes").glob("*.yaml")
+        for one in yaml.safe_load_all(file.read_text())
+        if one["kind"] == "Deployment"
+    ]
+    assert restarts == {"unless-stopped"}
+    assert {pod.get("restartPolicy", "Always") for pod in pods} == {"Always"}
+    assert "started again and again" in says["with Compose and Kubernetes"]
+    for words in (*restarts, "CrashLoopBackOff", "docker compose stop", "kubectl scale --replicas=0"):
+        assert words in page
+
+
 def _upgrades_with_compose() -> list[str]:
     blocks = re.findall(r"```sh\n(.+?)```", (ROOT / "docs" / "install.md").read_text(), re.DOTALL)
     return [block for block in blocks if "git pull" in block and "docker compose" in block]

@@ -36,7 +36,9 @@ _ON_POSTGRES = {
     " transaction that has not ended, and end it.",
     "57P03": "{shown} is starting up or recovering. Wait until it is ready.",
 }
-# A connection that is refused comes without its state, so it is known by the words.
+# A connection that is refused comes without its state, so it is known by the words, where the server speaks English. In
+# any language it says first how bad it is, and two spaces follow; what libpq itself says of a connection has none.
+_SAID_BY_THE_SERVER = re.compile(r"\S:  \S")
 _REFUSALS = (
     (re.compile("password"), "28P01"),
     (re.compile('database ".*" does not exist'), "3D000"),
@@ -62,17 +64,20 @@ _ON_SQLITE = {
 # its log, a file system that has become read-only. The system says which it is where something else is stored there.
 _MAY_BE_ANOTHER = (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN)
 _QUOTA, _NOT_ALLOWED = "quota", "not allowed"
+# A server refuses a connection in words that nobody here knows.
+_LETS_NOBODY_IN, _STARTING = "lets nobody in", "57P03"
 _FULL = (sqlite3.SQLITE_FULL, _QUOTA)
 # Countersign is started again after the others: they end by themselves, or with somebody's work on a disk or server.
 _LASTS = {
     *(sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB),
-    *("28P01", "28000", "3D000", _NOT_ALLOWED),
+    *("28P01", "28000", "3D000", _NOT_ALLOWED, _LETS_NOBODY_IN),
 }
 _OF_THE_SYSTEM = {
     _QUOTA: QUOTA_USED_UP,
     _NOT_ALLOWED: "{shown} or its log (-wal) cannot be written, though the disk is well. Give both and their folder to"
     " the user that Countersign runs as, and see with `lsattr` whether somebody made one of them immutable.",
 }
+_ASKED_FOR_S = 2
 _LITTLE_ROOM = "The disk of {shown} is full: {free} kB are left. Free some space there."
 _NO_ANSWER = (
     "{shown} does not answer. Check that the database server runs and can be reached, and that COUNTERSIGN_DATABASE_URL"
@@ -81,6 +86,10 @@ _NO_ANSWER = (
 _REFUSED = (
     "{{shown}} refuses to store a row (SQLSTATE {code}), though it answers. Run `countersign doctor`; the database's"
     " own log has the reason. If it shows none that you know, report it as a bug of Countersign."
+)
+_OF_THE_SERVER = (
+    "{shown} answers, and refuses the connection. The log of the database server has the reason: a password, a role, a"
+    " database that is not there, or pg_hba.conf. Correct it there, or in COUNTERSIGN_DATABASE_URL."
 )
 # That the server is away or going away; without a state nothing answered.
 _AWAY = ("08", "57P")
@@ -103,12 +112,16 @@ def _template(code: int | str) -> str:
         return _OF_THE_SYSTEM[code]
     if code in _ON_POSTGRES:
         return _ON_POSTGRES[code]
+    if code == _LETS_NOBODY_IN:
+        return _OF_THE_SERVER
     return _NO_ANSWER if not code or code.startswith(_AWAY) else _REFUSED.format(code=code)
 
 
 def fault_found(error: SQLAlchemyError, database: Database) -> int | str:
     """What is in the way: SQLite's number or PostgreSQL's state, or what the system says where SQLite does not know."""
     code, path = _code(error), database.path
+    if code == _LETS_NOBODY_IN and _is_starting(database):
+        return _STARTING
     if path is None or not isinstance(code, int) or code & 0xFF not in _MAY_BE_ANOTHER:
         return code
     refused = database.refuses(LOW_ON_SPACE_BYTES)
@@ -132,7 +145,16 @@ def _code(error: SQLAlchemyError) -> int | str:
     if state := getattr(original, "sqlstate", None):
         return str(state)
     said = str(original) if original is not None else ""
-    return next((state for words, state in _REFUSALS if words.search(said)), "")
+    known = next((state for words, state in _REFUSALS if words.search(said)), "")
+    return known or (_LETS_NOBODY_IN if _SAID_BY_THE_SERVER.search(said) else "")
+
+
+def _is_starting(database: Database) -> bool:
+    """Does the server take nobody yet, or no longer? libpq knows it by the state, which it does not hand on."""
+    from psycopg import conninfo, pq
+
+    address = conninfo.make_conninfo(database.libpq, connect_timeout=_ASKED_FOR_S)
+    return pq.PGconn.ping(address.encode()) == pq.Ping.REJECT
 
 
 def is_full(code: int | str) -> bool:

@@ -10,8 +10,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from itertools import accumulate
 
+from bot.domain.time import Clock
 from bot.services.traces import Traces
 
 #: Upper bounds in seconds: Slack wants an ack within 3, a change at the API may take more than a minute.
@@ -41,6 +43,26 @@ class Durations:
         return list(accumulate(self._counts))
 
 
+class Readings:
+    """For how long accounts were not read, whatever happened to the clock meanwhile."""
+
+    def __init__(self) -> None:
+        self._seen: dict[str, tuple[datetime, float, float]] = {}
+
+    def age_s(self, program: str, read_at: datetime, clock: Clock) -> float:
+        """Seconds since the reading that was dated so. What is seen first is as old as its date says, and never of a
+        time before the last look at another one."""
+        now_s = clock.monotonic()
+        known = self._seen.get(program)
+        if known is not None and known[0] == read_at:
+            began_s = known[1]
+        else:
+            by_date_s = max(0.0, (clock.now() - read_at).total_seconds())
+            began_s = now_s - by_date_s if known is None else max(now_s - by_date_s, known[2])
+        self._seen[program] = read_at, began_s, now_s
+        return now_s - began_s
+
+
 @dataclass(slots=True)
 class Measures:
     """One in a process."""
@@ -50,6 +72,9 @@ class Measures:
     call_times: dict[str, Durations] = field(default_factory=dict)  # by operation
     acks: dict[str, Durations] = field(default_factory=dict)  # by kind of interaction
     traces: Traces = field(default_factory=Traces)
+    readings: Readings = field(default_factory=Readings)
+    alerts_raised_s: dict[str, float] = field(default_factory=dict)
+    """When this process raised those that are open, by id, on the monotonic clock."""
     chain_checked_to: int = 0
     """The last entry of the audit chain when it was found whole last; 0 before that."""
     chain_checked_at_s: float | None = None

@@ -9,6 +9,7 @@ from bot import operations
 from bot.domain.alerts import card_alerts
 from bot.domain.cards import DELETED, CardEntry
 from bot.domain.requests import Request, State
+from bot.domain.time import was_before
 from bot.outcomes import timing
 from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
@@ -93,7 +94,7 @@ async def _frozen_still(tx: Tx, core: Core, card_id: str, read_at: datetime) -> 
     if newest is None or not is_frozen_here or entry.status != "ACTIVE":
         await alerts.resolve(tx, core, condition)
         return
-    if newest.finished_at is None or read_at <= newest.finished_at:
+    if newest.finished_at is None or not was_before(newest.finished_at, read_at, tx.now):
         return  # what was read may be of the time before it
     older = [r.id for r in switches if r.kind not in freezing and r.outcome_unknown]
     cause = (
@@ -177,5 +178,6 @@ async def _over(tx: Tx, core: Core, program: str, statuses: dict[str, str], read
     ):
         for alert in await alert_rows.open_of(tx, kind.name):
             mine = alert.dedupe.split(":")[1] == program and not _is_unfrozen(alert.dedupe)
-            if mine and alert.updated_at < read_at and statuses.get(alert.subject) not in wanted:
+            is_before = was_before(alert.updated_at, read_at, tx.now)
+            if mine and is_before and statuses.get(alert.subject) not in wanted:
                 await alerts.resolve(tx, core, alert.dedupe)

@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 
 from bot.domain.alerts import Severity, decline_alerts, decline_causes
+from bot.domain.time import was_before
 from bot.partner.models import CardDeclined, Decline
 from bot.services import snapshots
 from bot.services.alerts import card_rules
@@ -117,7 +118,7 @@ def _is_over(core: Core, now: datetime, seen: Declines, *, severe: bool) -> bool
     rule = core.alerting.declines
     goes_on = severe or seen.count >= rule.cluster_at
     since = seen.last_at if goes_on else seen.first_at
-    return now - since > (_SEVERE_OPEN_FOR if severe else rule.window)
+    return was_before(since, now - (_SEVERE_OPEN_FOR if severe else rule.window), now)
 
 
 def _count(

@@ -45,6 +45,7 @@ async def raise_(tx: Tx, core: Core, said: Said, *, condition: str, subject: str
         text=said.text,
     )
     if is_new:
+        core.measures.alerts_raised_s[alert.id] = core.clock.monotonic()
         body = _recorded(alert, severity=said.severity.value)
         await audit.record(tx, core, "system:alerts", "alert.raised", f"alert:{alert.id}", body)
     await _show(tx, core, alert, f"raised:{alert.count}", later=not is_new)
@@ -125,6 +126,7 @@ async def resolve(
     alert = await alerts.resolve(tx, condition, title=ended.title, text=ended.text)
     if alert is None:  # another process was first
         return
+    core.measures.alerts_raised_s.pop(alert.id, None)
     await api_snapshots.drop(tx, "", _facts_of(condition))
     await audit.record(tx, core, actor, "alert.resolved", f"alert:{alert.id}", _recorded(alert))
     # What silenced the alarm silences its end as well.

@@ -46,6 +46,7 @@ log = logging.getLogger("countersign.alerts")
 SINCE = "since"
 """Among the facts of an alert: when what it is about began, where that was before the alert was raised."""
 _BY_ITSELF = "Countersign"
+_UNKNOWN = "an unknown time, as the clock of the machine was set meanwhile"
 # The reading that raised an alert was written a moment before it.
 _READ_BEFORE = timedelta(minutes=2)
 
@@ -76,7 +77,9 @@ async def by_hand(tx: Tx, core: Core, alert: Alert, actor: str) -> Ended:
 async def _known(
     tx: Tx, core: Core, alert: Alert, actor: str, facts: Mapping[str, str], *, since: datetime | None = None
 ) -> Facts:
-    since = since or await _began(tx, alert, facts)
+    open_for = _open_for(core, alert, tx.now)
+    # What it is about began before it was noticed, if at all.
+    before = max(timedelta(0), alert.raised_at - (since or await _began(tx, alert, facts)))
     seen = None if actor.startswith("system:") else await people.get(tx, actor)
     by_person = seen.actor.name if seen else actor
     parts = [facts.get("program", ""), alert.subject, *alert.dedupe.split(":")]
@@ -85,10 +88,19 @@ async def _known(
         "text": alert.text,
         "subject": alert.subject,
         "program": next((part for part in parts if part in core.partners), alert.subject),
-        "lasted": in_words(tx.now - since),
-        "open_for": in_words(tx.now - alert.raised_at),
+        "lasted": _UNKNOWN if open_for is None else in_words(before + open_for),
+        "open_for": _UNKNOWN if open_for is None else in_words(open_for),
         "who": _BY_ITSELF if actor.startswith("system:") else by_person,
     }
+
+
+def _open_for(core: Core, alert: Alert, now: datetime) -> timedelta | None:
+    """As this process counted it where it raised the alert: the clock may have been set since. None where it was set
+    back, and another process raised it."""
+    raised_s = core.measures.alerts_raised_s.get(alert.id)
+    if raised_s is not None:
+        return timedelta(seconds=core.clock.monotonic() - raised_s)
+    return now - alert.raised_at if alert.raised_at <= now else None
 
 
 async def _began(tx: Tx, alert: Alert, facts: Mapping[str, str]) -> datetime:

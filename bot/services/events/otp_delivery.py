@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 
 from bot.domain.alerts import Said, otp_alerts
 from bot.domain.money import format_usd
+from bot.domain.time import was_before
 from bot.partner.models import ThreeDsChallenge
 from bot.partner.secret import Secret
 from bot.services import alerts, audit
@@ -146,7 +147,7 @@ async def settle(core: Core) -> None:
     """Codes that were on their way when the process ended: it is said that nobody knows whether they came."""
     async with core.store.begin() as tx:
         for alert in await alert_rows.open_of(tx, otp_alerts.THREE_DS.name):
-            if tx.now - alert.raised_at <= _KNOWN_AFTER:
+            if not was_before(alert.raised_at, tx.now - _KNOWN_AFTER, tx.now):
                 continue
             said = otp_alerts.THREE_DS.says("may not have come", title_before=alert.title)
             await alerts.tell(

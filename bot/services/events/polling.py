@@ -35,6 +35,8 @@ _FIRST_REST_S = 30.0
 _LONGEST_REST_S = 600.0
 POLLED = "polled:"
 """Begins the name of the reading that says when a job was last done for a program."""
+# Among the facts of the alert that it is not read: which reading was the last one then.
+_LAST_READ = "last read"
 _SILENT_AFTER = timedelta(minutes=3)
 _MISSED_POLLS = 3
 # An API that has said nothing for so long is asked whether it is there, and asked again after a pause until it has
@@ -66,7 +68,7 @@ class Poller:
         self._core = core
         self._before_ledger = before_ledger
         self._silent_after = max(_SILENT_AFTER, account_every * _MISSED_POLLS)
-        self._begun_at = core.clock.now()
+        self._begun_s = core.clock.monotonic()
         self._failures: dict[tuple[str, str], int] = {}
         self._rests_until: dict[tuple[str, str], float] = {}
         self._refused: dict[tuple[str, str], str] = {}  # the endpoint that the key may not call
@@ -273,14 +275,18 @@ class Poller:
             for program in self._programs():
                 last = await snapshots.ACCOUNT.get(tx, program)
                 # What a process before this one read says nothing of this one.
-                seen_at = max(self._begun_at, last.read_at) if last else self._begun_at
+                runs_s = age_s = self._core.clock.monotonic() - self._begun_s
+                if last is not None:
+                    age_s = self._core.measures.readings.age_s(program, last.read_at, self._core.clock)
                 condition = account_alerts.POLLER_SILENT.condition(program)
                 contact = self._core.partners[program].contact
                 is_there = not contact.away_for_s
-                is_seen = is_there and tx.now - seen_at <= self._silent_after
-                if is_seen and (open_ := await open_alerts.open_one(tx, condition)) is not None:
+                is_seen = is_there and min(runs_s, age_s) <= self._silent_after.total_seconds()
+                open_ = await open_alerts.open_one(tx, condition)
+                if is_seen and open_ is not None:
                     # It ends by a reading of after it, and not because something else was answered.
-                    is_seen = last is not None and last.read_at > open_.raised_at
+                    before = (await alerts.facts_of(tx, open_)).get(_LAST_READ, "")
+                    is_seen = last is not None and last.read_at.isoformat() != before
                 if is_seen or program in paused:
                     await alerts.resolve(tx, self._core, condition)
                     continue
@@ -298,6 +304,6 @@ class Poller:
                     condition=condition,
                     subject=program,
                     program=program,
-                    facts={"program": program},
-                    since=last.read_at if last else self._begun_at,
+                    facts={"program": program, _LAST_READ: last.read_at.isoformat() if last else ""},
+                    since=tx.now - timedelta(seconds=age_s) if open_ is None else None,
                 )

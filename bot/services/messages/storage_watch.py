@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from bot.domain import shared_work
 from bot.domain.alerts import Severity
@@ -39,6 +39,7 @@ class StorageWatch:
         self._say = say
         self._faults = 0
         self._since: datetime | None = None
+        self._since_s = 0.0
         self._is_said = False
         self._held = core.holds(shared_work.STORAGE)
 
@@ -72,7 +73,7 @@ class StorageWatch:
     def _begins(self, why: str) -> datetime:
         """Since when nothing can be stored; what is in the way is logged once."""
         if self._since is None:
-            self._since = self._core.clock.now()
+            self._since, self._since_s = self._core.clock.now(), self._core.clock.monotonic()
             log.error("storage.not_written", extra={"fault": why})
         return self._since
 
@@ -95,7 +96,7 @@ class StorageWatch:
         self._held, self._faults = self._core.holds(shared_work.STORAGE), 0
         if self._since is None:
             return
-        lasted = in_words(self._core.clock.now() - self._since)
+        lasted = in_words(timedelta(seconds=self._core.clock.monotonic() - self._since_s))
         log.info("storage.written_again", extra={"lasted": lasted})
         self._since = None
         if self._is_said:

@@ -94,12 +94,12 @@ async def poller_runs(core: Core, every: timedelta) -> str | None:
     ]
     if away:
         return " ".join(away)
-    oldest = core.clock.now() - every * _MISSED_POLLS
+    longest_s = every.total_seconds() * _MISSED_POLLS
     late = []
     async with core.store.read() as tx:
         for program in core.partners:
             last = await snapshots.ACCOUNT.get(tx, program)
-            if last is None or last.read_at < oldest:
+            if last is None or core.measures.readings.age_s(program, last.read_at, core.clock) > longest_s:
                 late.append(f"{program} ({'never' if last is None else f'{last.read_at:%H:%M:%S} UTC'})")
     return f"The account was not read lately: {', '.join(late)}." if late else None
 

@@ -20,6 +20,7 @@ from bot.domain.alerts import Ended, Said, float_alerts, running_alerts
 from bot.domain.errors import Stale
 from bot.domain.money import exact_sum, format_usd, ledger_text
 from bot.domain.requests import OPEN, UNSENT, Event, Request, State
+from bot.domain.time import was_before
 from bot.outcomes import planning
 from bot.services import alerts, audit, snapshots
 from bot.services.alerts import ledger_rules, put_back_rules
@@ -158,7 +159,7 @@ async def _doubt_all(tx: Tx, core: Core) -> None:
 async def _end_alert_of_before(tx: Tx, core: Core, mode: SafeMode) -> None:
     """That of the safe mode in which this copy was made, where `countersign restore` has begun the new one."""
     alert = await alert_rows.open_one(tx, _CONDITION)
-    if alert is not None and alert.raised_at < mode.entered_at:
+    if alert is not None and was_before(alert.raised_at, mode.entered_at, tx.now):
         await alerts.resolve(tx, core, _CONDITION, actor=ACTOR, ended=_AGAIN)
 
 

@@ -59,7 +59,7 @@ def _plain(value: Any) -> Any:
 
 def stamp(moment: datetime) -> str:
     """ISO 8601 UTC with milliseconds and Z (U77)."""
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.") + f"{moment.microsecond // 1000:03d}Z"
+    return moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"
 
 
 def moment(text: str) -> datetime:

@@ -97,12 +97,18 @@ def account(world: World, account_id: str) -> Account:
     row = world.store.one("SELECT * FROM accounts WHERE id = ?", account_id)
     if row is None:
         raise KeyError(account_id)
-    values = dict(zip(row.keys(), row, strict=True))
+    return _of(tuple(row.keys()), tuple(row))
+
+
+@lru_cache(maxsize=64)
+def _of(names: tuple[str, ...], stored: tuple[Any, ...]) -> Account:
+    """Asked for several times in each call, and changed by few of them."""
+    values = dict(zip(names, stored, strict=True))
     del values["seq"]
     for name in ("funded_usd", "spent_usd", "markup_pct", "accrued_usd", "paid_out_usd", "net_topups_usd"):
         values[name] = Decimal(values[name])
     values["ledger_in_order"] = bool(values["ledger_in_order"])
-    return Account(**{**values, "settings": _settings(row["settings"])})
+    return Account(**{**values, "settings": _settings(values["settings"])})
 
 
 def all_accounts(world: World) -> list[Account]:

@@ -11,7 +11,7 @@ import sys
 import warnings
 from collections.abc import Collection
 from datetime import datetime, timedelta
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +32,7 @@ from sandbox.partner.background import deliveries
 from sandbox.partner.calls import journal
 from sandbox.slack.workspace import Workspace
 from storage import store as stores
+from storage.database import set_pragmas
 from storage.events import ingest
 from storage.operators import leases
 from storage.store import Store
@@ -175,7 +176,8 @@ def take_over() -> None:
     stores.OpenFile = _InPlace  # type: ignore[assignment, attr-defined]
     stores.require_current = _is_current  # type: ignore[attr-defined] # a copy of one that was just migrated
     Tx.machine_now = property(_machine_now)  # type: ignore[assignment, method-assign]
-    ingest.BUSY_MS = 0  # type: ignore[attr-defined] # nobody else could go on while it waits
+    # Nobody else could go on while it waits.
+    ingest.set_pragmas = partial(set_pragmas, busy_ms=0)  # type: ignore[attr-defined]
     # Bells wake these; each idle round costs the simulation readings.
     delivery.IDLE_S = 5.0
     inbox.IDLE_S = 10.0

@@ -16,7 +16,7 @@ from sandbox.partner import http
 from storage.columns import time_text
 from storage.store import Store
 from storage.vault import Keyring, Vault
-from tests.simulation.inline_sqlite import Storage
+from tests.simulation.inline_sqlite import Storage, connect
 from tests.simulation.loop import OWNER, Owner, SimulatedLoop
 from tests.simulation.network import SLACK, Call, Network
 from tests.simulation.world import furniture, stand_ins
@@ -239,7 +239,7 @@ class World:
             (time_text(end + by), name) for name, end in ends.items() if end > START + timedelta(seconds=now)
         ]
         try:
-            with closing(sqlite3.connect(self.database, timeout=0)) as connection, connection:
+            with closing(connect(self.database)) as connection, connection:
                 connection.executemany("UPDATE lease SET until = ? WHERE name = ?", later)
         except sqlite3.OperationalError:
             return False
@@ -297,7 +297,7 @@ class World:
 
     def write(self, sql: str, *values: Any) -> None:
         """Change the bot's database behind its back."""
-        with closing(sqlite3.connect(self.database, isolation_level=None, timeout=0)) as connection:
+        with closing(connect(self.database, isolation_level=None)) as connection:
             connection.execute(sql, values)
 
     def _copy_database(self) -> None:
@@ -307,7 +307,8 @@ class World:
         self._open_reader()
 
     def _open_reader(self) -> None:
-        self._reader = sqlite3.connect(f"file:{self.database}?mode=ro", uri=True, isolation_level=None)
+        self._reader = connect(self.database, isolation_level=None)
+        self._reader.execute("PRAGMA query_only = ON")
         self._reader.row_factory = sqlite3.Row
 
     def back_up(self) -> bytes:
@@ -354,6 +355,7 @@ class World:
         return self.api.tell(call, body, method)
 
     def close(self) -> None:
+        self.database.unlink()  # or SQLite would fold the log into it before it closes
         self.kill_bot()
         self._reader.close()
         self.partner.store.close()

@@ -34,6 +34,7 @@ from bot.intents.directory import Directory
 from bot.intents.doubts import (
     VALUE_OF,
     as_said,
+    asks_for_a_part,
     doubt_of_sum,
     is_another_value,
     may_be_said_to_others,
@@ -76,7 +77,6 @@ from bot.intents.requests import (
     is_bare_comma,
     is_only_background,
     may_be_a_freeze,
-    may_be_a_part,
     may_be_unfreeze,
     may_tell_a_state,
     only_asks,
@@ -337,8 +337,10 @@ def _why_not_opened(reading: Reading, context: Context, said: str) -> str:
         return "You say that it is not permitted."
     if is_not_meant(context.found.masked) or is_another_thing(reading, context):
         return "I act on plain requests of your own only."
-    if may_mean_another_card(said, reading.intent, reading.card is not None):
+    if may_mean_another_card(said, reading.intent, str(reading.slots.get("card") or "")):
         return "That may be another card than the one it names."
+    if asks_for_a_part(said, reading.intent):
+        return "A form holds for all that a card does, everywhere and from now on."
     if may_be_said_to_others(said, reading.intent):
         return "That may be said to somebody else, or by somebody else."
     if moves_again(said, reading.intent):
@@ -466,9 +468,6 @@ def _at_last(reading: Reading, context: Context, *, apart: bool, without: Contex
     if may_be_unfreeze(reading, context):
         why = "That may have been dictated as “unfreeze”."
         return _kept_closed(reading, why, wanted="unfreeze_card")
-    if may_be_a_part(reading, context):
-        why = "A card is frozen as a whole, not for some shops or uses."
-        return _kept_closed(reading, why, wanted=reading.intent)
     if may_tell_a_state(reading, context):
         return _kept_closed(reading, "That may be how the card is now.", wanted="unfreeze_card")
     if is_bare_comma(reading, context):

@@ -88,3 +88,95 @@ def test_what_is_said_to_us_opens_its_form(said: str) -> None:
     (one,) = _read(said).readings
 
     assert (one.intent, one.opened) == ("freeze_card", True)
+
+
+NAMES = (
+    "kofi",
+    "zorblat",
+    "mehmet",
+    "sanna",
+    "oluwaseun",
+    "bea",
+    "ravi",
+    "wei",
+    "ola",
+    "jp",
+    "tess",
+    "kofi mensah",
+)
+ASKING = ("please", "pls", "can you", "could you please", "kindly", "would you")
+TO_SOMEBODY = (
+    *(f"{name} {how} freeze 3018" for name, how in product(NAMES, ASKING)),
+    *(f"{name}, {how} freeze 3018" for name, how in product(NAMES, ASKING)),
+    *(f"{name}, {asked}" for name, asked in product(NAMES, ASKED)),
+)
+MENTIONED = (
+    "<@U0BOB> freeze 3018 please",
+    "<@U0BOB>, please freeze 3018",
+    "<@U0BOB> can you top up 3018 by 50",
+)
+VERDICTS = (
+    "deleted",
+    "binned",
+    "dismissed",
+    "overtaken",
+    "was withdrawn",
+    "forgotten",
+    "got shelved",
+    "abandoned",
+    "zorbed",
+)
+VALUES = (
+    *("card for Carla Mendes, +351 912 345 678, carla@example.com", "top up 3018 by 50", "freeze 3018"),
+    *(
+        "weekly limit of 900 for 3018",
+        "Nora's number is now +47 912 34 567",
+        "close 3018 for good",
+        "take 50 off 3018",
+    ),
+)
+SAYING = (
+    "cfo",
+    "the cfo",
+    "the director",
+    "our boss",
+    "boss",
+    "dave",
+    "Dave",
+    "our auditor",
+    "kofi",
+    "my colleague",
+)
+SAID_SO = ("{}, {} said so", "{}. {} says so.", "{} because {} said so", "{}, as {} says so")
+
+
+@pytest.mark.parametrize("said", [*TO_SOMEBODY, *MENTIONED])
+def test_what_begins_with_a_name_that_is_no_card_is_said_to_that_person(said: str) -> None:
+    assert not any(one.opened for one in _read(said).readings)
+
+
+@pytest.mark.parametrize(
+    "said", [f"{asked}{sign}{verdict}" for asked, sign, verdict in product(VALUES, (", ", " - "), VERDICTS)]
+)
+def test_what_became_of_a_request_said_at_its_end_opens_no_form(said: str) -> None:
+    assert not any(one.opened for one in _read(said).readings)
+
+
+@pytest.mark.parametrize("why", ["stolen", "lost", "hacked", "compromised", "skimmed", "cloned"])
+def test_what_became_of_a_card_is_why_it_is_frozen(why: str) -> None:
+    (one,) = _read(f"freeze 3018, {why}").readings
+
+    assert (one.intent, one.opened) == ("freeze_card", True)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        frame.format(asked, who)
+        for frame, asked, who in product(SAID_SO, ("freeze 3018", "top up 3018 by 50"), SAYING)
+    ],
+)
+def test_whoever_said_so_is_why_it_is_asked(said: str) -> None:
+    (one,) = _read(said).readings
+
+    assert one.opened

@@ -96,3 +96,79 @@ def test_the_named_card_opens_its_form(said: str, intent: str) -> None:
     (one,) = _read(said).readings
 
     assert (one.intent, one.opened) == (intent, True)
+
+
+ADJECTIVES = (
+    "old",
+    "new",
+    "second",
+    "other",
+    "metro",
+    "blue",
+    "Zorblat",
+    "travel",
+    "first",
+    "last",
+    "expired",
+    "2nd",
+    "big",
+)
+WHICH_OF_HIS = (
+    *(f"{do} Nora's {one} card" for do, one in product(("freeze", "close", "please unfreeze"), ADJECTIVES)),
+    *(f"{do} the {one} card of Nora" for do, one in product(("freeze", "close"), ADJECTIVES)),
+    *(f"top up Nora's {one} card by 50" for one in ADJECTIVES),
+    *(f"order a {one} card for Nora" for one in ADJECTIVES if one != "new"),
+    *(
+        f"order {one} card for Carla Mendes, +351 912 345 678, carla@example.com"
+        for one in (
+            "a second",
+            "a blue",
+            "a Zorblat",
+            "a replacement",
+            "a third",
+        )
+    ),
+)
+HARMLESS = ("company", "prepaid", "work", "own", "corporate", "business", "lost", "stolen")
+
+
+@pytest.mark.parametrize("said", WHICH_OF_HIS)
+def test_a_word_before_card_that_may_tell_it_from_another_opens_no_form(said: str) -> None:
+    assert not any(one.opened for one in _read(said).readings)
+
+
+@pytest.mark.parametrize("one", HARMLESS)
+def test_a_word_before_card_that_every_card_has_tells_none_from_another(one: str) -> None:
+    (read,) = _read(f"freeze Nora's {one} card").readings
+
+    assert (read.intent, read.opened) == ("freeze_card", True)
+
+
+@pytest.mark.parametrize("said", ["freeze the old card 3018", "close the old card 3018 for good"])
+def test_a_card_that_is_named_by_its_digits_is_that_card(said: str) -> None:
+    (read,) = _read(said).readings
+
+    assert read.opened
+
+
+THINGS = (
+    "Uber account",
+    "paypal",
+    "oyster",
+    "Amex",
+    "payroll",
+    "expense report",
+    "zorblat",
+    "zorblat account",
+)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        *(f"top up Hugo's {thing} by 50" for thing in THINGS),
+        *(f"{do} Hugo's {thing}" for do, thing in product(("freeze", "close", "please block"), THINGS)),
+    ],
+)
+def test_a_thing_of_a_holder_is_not_the_card(said: str) -> None:
+    assert not any(one.opened for one in _read(said).readings)

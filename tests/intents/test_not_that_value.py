@@ -225,3 +225,35 @@ def test_an_answer_of_so_much_each_time_is_no_amount(often: str) -> None:
 
     assert not one.opened
     assert one.ask is not None
+
+
+REPORTED_NUMBERS = (
+    *(
+        f"{what} {verb} +47 912 34 567"
+        for what, verb in product(
+            ("codes of Nora's card", "sms for 9140", "texts for Nora's card", "the codes of 9140"),
+            (
+                "go to",
+                "still go to",
+                "are going to",
+                "sent to",
+                "goes to",
+                "were sent to",
+                "arrive at",
+                "land on",
+            ),
+        )
+    ),
+    *("the codes go to +47 912 34 567, Nora's card", "Nora can't find her phone +47 912 34 567"),
+    *("please check that the number on 9140 is +47 912 34 567", "send an sms to Nora at +47 912 34 567"),
+    *(
+        f"add +47 912 34 567 as {one} number for Nora"
+        for one in ("a second", "another", "a backup", "an additional")
+    ),
+    *("call Nora at +47 912 34 567", "text Nora on +47 912 34 567", "you can reach Nora at +47 912 34 567"),
+)
+
+
+@pytest.mark.parametrize("said", REPORTED_NUMBERS)
+def test_a_number_that_something_goes_to_is_not_set(said: str) -> None:
+    assert not any(one.opened for one in parse(said, authors.facts(), kinds=operations.kinds()).readings)

@@ -29,7 +29,6 @@ DANGERS = (
     ("reason", "do not do it yet"),
     ("note", "only a test"),
     ("why", "when Bob has approved it"),
-    ("comment", "Bob said so"),
     ("status", "rejected"),
     ("until", "friday"),
     ("approved", "no"),

@@ -17,11 +17,18 @@ _ANYBODY: Final = (
     r"|could|would|will|may|now|today|happy|guv|boys|girls|fam|gang|crew|group|world|house|yo|card|cards|from|morning|afternoon|evening|day|much|lot|millions?|float|nice|super|very|both|me)"
 )
 _VERB: Final = r"(?:freeze|unfreeze|block|unblock|lock|unlock|close|load|unload|top|topup|put|take|add|set|change|update|order|submit|book|send|move|give|limit|cap|raise|lower|reveal|pause|suspend|terminate)"
+#: What a request begins with in place of a name: `urgent please`, `reactivate please`, `howzit, can you`.
+_BEGINS: Final = (
+    rf"(?:{_VERB}|howzit|do|does|did|am|is|are|might|shall|must|should|if|but|or|then|howya|yebo|moin|hej|hei|hallo|hola|ciao|salut|bonjour|servus|oi|ahoy|greetings|regarding|re|about|zero|recharge|to|from|at|in|on|with|urgently|issue|activate|reactivate|open|reopen|lift|release|switch|turn|make|get|keep|stop|kill|cancel|remove|hold|refill|charge|credit|fund|register|replace"
+    r"|increase|decrease|reduce|show|reveal|deactivate|enable|disable|restore|withdraw|return|transfer|correct|new|wallet|phone|number|limits?|found|lost|stolen|back|actually|well|right|great|listen|look|done)"
+)
 _TO_ANOTHER: Final = re.compile(
     rf"^\W*(?:{_HELLO}[\s,]+)*{_HELLO} +(?!{_ANYBODY}\b)(?:[a-z][a-z'’-]+|§m\d+§)(?:\s+[a-z]+)?\s?(?:[,!.:\n–-]+\s*(?=\S)|\s(?=(?:please|pls|plz|can|could|would|will)\b))"
     rf"|^\W*{_HELLO}[ ,]+§[cm]\d+§[,!\n ]+(?:please|pls|can|could|would|will)?\s*(?:you )?{_VERB}\b"
+    rf"|^\W*§m\d+§\W*(?:(?:please|pls|kindly)\b|(?:can|could|would|will) (?:you|u)\b|{_VERB}\b)"
     rf"|^\W*§c\d+§,? (?:please|pls|can you|could you|would you)\b[^.;!?]*\bmy\b"
-    rf"|^\W*(?!{_ANYBODY}\b)(?:bob|alice|dave|carol|eve|frank|john|anna|mary|peter|paul|tom|jane)\b,? (?:please|pls|can you|could you|would you|{_VERB})\b"
+    rf"|^\W*(?!(?:{_ANYBODY}|{_BEGINS})\b)[a-z][a-z'’-]+(?: (?!(?:{_ANYBODY}|{_BEGINS})\b)[a-z'’-]+)?,? (?:(?:please|pls|plz|kindly)\b|(?:can|could|would|will) (?:you|u)\b)"
+    rf"|^\W*(?!(?:{_ANYBODY}|{_BEGINS})\b)[a-z][a-z'’-]+(?: (?!(?:{_ANYBODY}|{_BEGINS})\b)[a-z'’-]+)?, {_VERB}\b"
 )
 _OTHERS_WORDS: Final = re.compile(
     r"\bforwarded (?:message|mail|by|from)\b|\boriginal message\b|\bbegin forwarded\b|^\W*(?:from|to|cc|sent|von)\s*:\s*§e\d+§|\n\W*subject\s*:"
@@ -29,9 +36,11 @@ _OTHERS_WORDS: Final = re.compile(
     r"|instructions|order|mail|e-?mail|message|text|note|sms|letter|idea|plan|quote|answer|reply|sentence|example|line|joke)(?: (?:was|is|said|says|wrote|reads))?\s*:"
 )
 _SIGN_OF_NO: Final = re.compile(r"[❌🚫⛔👎🙅🚷✅☑✔❎✖]|\[[ x]?\](?!\()")
-#: Somebody's verdict alone at the end, behind a dash or a comma.
+#: A verdict alone at the end, behind a dash or a comma, unless it says what became of a card or is thanks.
 _VERDICT: Final = re.compile(
-    r"[-–—,;:|/>]\s*(?:(?:was|is|got|been) )?(?:rejected|denied|refused|declined|vetoed|turned down|withdrawn|cancell?ed|overruled|nope|void)\W*$"
+    r"[-–—,;:|/>]\s*(?:(?:was|is|got|been|were|has been|now) )*(?!(?:stolen|robbed|mugged|hacked|skimmed|compromised|cloned|phished|leaked|breached|nicked|swiped|pinched|snatched|misplaced|broken|damaged|cracked|retired|resigned"
+    r"|departed|needed|required|appreciated|obliged|verified|cleared|solved|resolved|recovered|returned|fixed|sorted|then|open|even|often|urgent|indeed|when|men|ten|seven|done)\b)"
+    r"(?:\w{2,}(?:ed|en)|turned down|withdrawn|nope|void|undone)\W*$"
 )
 _DONE: Final = re.compile(
     r"\b(?:done|sorted|handled|taken care of|dealt with|finished)\b (?:it |that |this )?(?:already|by (?!(?:the )?(?:end|noon|tonight|today|tomorrow|then|now|monday|friday|§|\d))[a-z])"

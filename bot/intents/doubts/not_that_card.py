@@ -26,16 +26,17 @@ _PERSON: Final = (
     r"|sibling|cousin|uncle|aunt|nephew|niece|family|neighbou?r|room-?mate|flat-?mate|friend|girlfriend|boyfriend|fianc[eé]e?|ex|replacement|successor|predecessor"
     r"|twin|stand-in|substitute|backup)"
 )
-#: Cards that are none of ours, or another one of the same holder.
-_OTHER_KIND: Final = (
-    r"(?:second|2nd|third|3rd|other|previous|former|spare|backup|additional|extra|replacement|personal|private|bank|bank account|credit|debit|sim|gift|metro|oyster|transit"
-    r"|travel ?card|starbucks|loyalty|membership|member|library|birthday|greeting|christmas|thank[- ]you|graphics|sd|memory|id|identity|key|access|health|insurance|trello|jira"
-    r"|revolut|wise|amex|n26|monzo|paypal|mother|phone|calling|store)"
-)
+#: What tells no card of a holder from another one: every card of ours is so, or the one that is spoken of.
+EVERY_CARD: Final = r"(?:company|prepaid|work|own|corporate|business|office|virtual|physical|plastic|complete|full|frozen|blocked|locked|lost|stolen|missing|damaged|broken|poor|dear|damn|bloody|entire|whole|payment|pay|madam['’]?s?|sir['’]?s?|credit|debit|bank|expenses?|team|actual)"
+_WHICH: Final = rf"(?!{EVERY_CARD}\b)[a-z0-9][\w'’&-]*"
+#: Words that begin something else behind a holder's name: `§c0§ needs a card`, `§c0§ lost his card`.
+_NO_ADJECTIVE: Final = r"(?:\w+s|has|had|have|her|his|their|the|a|an|this|that|its|our|my|new|one|got|lost|found|left|forgot|gave|broke|dropped|in|on|to|for|with|by|at|and|is|was|view|see|\w+ed)"
 _NOT_ITS: Final = re.compile(
     rf"§c\d+§(?:'s?)? (?:(?:own|old|new|late|young\w*|little|best) )?{_PERSON}(?:'?s)?\b(?! (?:visit|visits|dinner|lunch|trip|party|event|offsite|travel|budget|needs|is|are|was|has|had|will|can|lost|got|says|said))"
-    rf"|§c\d+§(?:'s?)? (?:[a-z]+ )?{_OTHER_KIND} cards?\b"
+    rf"|§c\d+§'s? (?:{_WHICH} ){{1,2}}(?:cards?|plastic)\b|§c\d+§ (?!{_NO_ADJECTIVE}\b)(?:{_WHICH} )(?:cards?|plastic)\b"
     r"|§c\d+§'s? (?:laptop|computer|salary|pay|pay raise|wages|bonus|phone|iphone|mobile|number|account at|car|password|login|order|merchant|subscription)\b(?! (?:on|for|to|is|has|number|should|→|->|=|:|needs|has|changed|§))(?!.*§t\d+§)"
+    # `top up §c0§'s oyster by 50`
+    rf"|\b(?:top(?:ping)?[ -]?up|topup|(?:re|un)?load|refill|recharge|fund|credit|unload|freeze|block|close) (?:the )?§c\d+§'s (?!(?:{EVERY_CARD} (?:{EVERY_CARD} )?(?:cards?|plastic|account)|cards?|account\W*$|account (?:by|with|for|at|please|pls|from)\b|plastic|one|balance|limits?|daily|weekly|monthly|please|pls|asap|by|with|to|for|now|wallet)\b)\w"
     rf"|\bthe (?:new |old )?{_PERSON} of (?:the )?§c\d+§"
 )
 #: A card named by another one.
@@ -54,21 +55,29 @@ _AND_OTHERS: Final = re.compile(
 #: Whom a new card is not for: the one who is named is only related to the one who gets it.
 _NOT_THE_HOLDER: Final = re.compile(
     rf"\bcards? for (?:the |an? |his |her )?{_PERSON} of\b|\bcards? for [\w'’ -]{{2,40}}?['’]s? {_PERSON}\b(?!,? [a-z]+ [a-z]+,)"
-    r"|\b(?:sim|gift|thank[- ]you|birthday|greeting|christmas|library|loyalty|membership|graphics|sd|memory|id|key|access|trello|oyster|metro) cards?\b"
+    rf"|\b(?:an?|one|order|issue|get|need|create|want|make) (?:[a-z-]+ ){{0,2}}?(?!(?:{EVERY_CARD}|an?|the|one|new|fresh|brand-?new|more|another|additional|further|extra|him|her|me|us|them|for|his|their|its|our|order|issue|get|need|create|want|make|please|those|these)\b)[\w'-]+ cards?\b"
+    rf"|^\W*(?!(?:{EVERY_CARD}|new|the|an?|his|her|our|order|issue|get|need|create|want|make|please|one|my|for)\b)[\w'-]+ cards? for\b"
+)
+
+#: `the old card of Nora`; what is named by its digits or its reference is that one, whatever else is said of it.
+_OLD_ONE: Final = re.compile(
+    rf"\b(?:the|that|this|an?) (?!(?:{EVERY_CARD}|mr|mrs|ms|dr|one|same|said|holder|on|of|for|from|to|off|with|in|and|so|but|that|which|upon|regarding|onto|by|at|card|below|following|above)\b)[a-z-]+ §c\d+§"
 )
 
 _CARDS: Final = re.compile(r"§c\d+§")
 
 
-def may_mean_another_card(text: str, intent: str, names_card: bool) -> bool:
-    """May a request that names one card, or the holder of a new one, be for another one?"""
+def may_mean_another_card(text: str, intent: str, card: str) -> bool:
+    """May a request that names one card as `card`, or the holder of a new one, be for another one?"""
     if intent == "order_card":
         return _NOT_THE_HOLDER.search(text) is not None
-    if not names_card:
+    if not card:
         return False
+    if not re.search(r"\d", card) and _OLD_ONE.search(text):
+        return True
     # Whose husband it was may be named beside the card.
     named = (_NOT_ITS,) if len(_CARDS.findall(text)) == 1 else ()
     return any(pattern.search(text) for pattern in (*named, _EXCEPTED, _BY_ANOTHER, _AND_OTHERS))
 
 
-__all__ = ["may_mean_another_card"]
+__all__ = ["EVERY_CARD", "may_mean_another_card"]

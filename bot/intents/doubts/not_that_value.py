@@ -77,11 +77,12 @@ _ANOTHER_LIMIT: Final = re.compile(
 #: The number itself is gone, or was never the holder's.
 _LOST_NUMBER: Final = re.compile(
     r"\b(?:lost|stolen|stole|hacked|cloned|old|former|previous|wrong|remove|delete|erase|her husband|emergency|fax|landline|holiday) (?:(?:her|his|their|the|a|my|our|company|work) )*(?:phone|mobile|cell|sim|handset|number|no\.?|one|contact)?(?: number)?(?: (?:is|was))? ?§t"
+    r"|\b(?:second|2nd|another|additional|backup|alternative|extra|secondary) (?:phone|mobile|cell|number|contact)\b"
     r"|\b(?:emergency|fax|landline|holiday|hotel) (?:contact|number|phone)\b"
 )
 _NOT_THE_PHONE: Final = re.compile(
     r"\b(?:lost|stolen|stole|hacked|cloned|unreachable|unavailable|dead|broken|disconnected|discontinued|someone|somebody|remove|delete|erase|went to|wrong|was|were|not|no longer|isn['’]?t"
-    r"|doesn['’]?t|didn['’]?t|don['’]?t|never|from the phone|spam\w*|scam\w*)\b"
+    r"|doesn['’]?t|didn['’]?t|don['’]?t|can['’]?t|cannot|never|go|goes|going|sent|sends?|sending|lands?|landing|comes?|coming|arrives?|arriving|check|checking|verify|find|call|ring|rings|text|reach|from the phone|spam\w*|scam\w*)\b"
 )
 _ALSO_NEW: Final = re.compile(
     r"\b(?:new|now|change|update|set|replace|switch|register|use|swap|put|enter|correct|should|needs? to be|point|make|amend|assign|insert|stick|tag|fix|becomes?|substitute)\b[^;!?]{0,60}§t"

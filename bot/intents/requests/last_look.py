@@ -397,23 +397,6 @@ def may_tell_a_state(reading: Reading, context: Context) -> bool:
     return reading.intent == "freeze_card" and only_tells_a_state(spaced(context.found.masked))
 
 
-_STOPS: Final = r"(?<!a )(?<!an )(?<!the )\b(?:block|ban|freeze|lock|stop|halt|disable|suspend|pause|hold|prevent|forbid|deactivate|(?:switch|turn|shut) off)\b"
-_A_CARD: Final = r"(?:§c\d+§|(?:[\w'’-]+ ){0,3}?cards?\b|(?:it|that one|this one|them|him|her|these|those|both|mr|mrs|ms)\b)"
-#: All that a card is used for: to stop it is to freeze the card.
-_ALL_OF_IT: Final = r"(?:(?:all|any|every|the|more|further|new|other|his|her|their) )*(?:access|activity|charges?|everything|payments?|purchases?|spend|spending|transactions?|usage|use)"
-_ONLY_A_PART: Final = re.compile(
-    rf"{_STOPS}(?:\W+(?:please|pls|only|just|now|also|for now))*\W+(?!{_A_CARD})(?!{_ALL_OF_IT} (?:on|for|with|from|of|by|via)\b[^.;!?]{{0,20}}(?:§c|\bcards?\b))"
-    r"(?:[\w'’&-]+ |§[^c]\d*§ ){1,6}?(?:on|for|at|with|from|of|via|by)\b[^.;!?]{0,40}?(?:§c\d+§|\bcards?\b)"
-)
-
-
-def may_be_a_part(reading: Reading, context: Context) -> bool:
-    """Whether only something that a card is used for shall be stopped: `block Temu on Jonas' card`."""
-    return reading.intent in ("freeze_card", "close_card") and (
-        _ONLY_A_PART.search(spaced(context.found.masked)) is not None
-    )
-
-
 #: `1,500` without a currency is thousands for some and cents for others: enough for a plain command only.
 _BARE_COMMA: Final = re.compile(r"\d{1,3},\d{3}")
 _NO_COMMAND: Final = re.compile(
@@ -631,7 +614,6 @@ def _tells(text: str) -> bool:
 __all__ = [
     "is_bare_comma",
     "may_be_a_freeze",
-    "may_be_a_part",
     "may_be_unfreeze",
     "may_tell_a_state",
     "stays_closed",

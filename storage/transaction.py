@@ -411,12 +411,6 @@ class Tx:
         if found is not None:
             raise Unreadable(found)
 
-    def meet_again(self, table: str, row: str) -> None:
-        """It was written again, so that it can be read."""
-        found = self.set_aside.find(table, row)
-        if found is not None:
-            self.set_aside.take_back(found)
-
     def tables_met(self) -> set[str]:
         """By name, those that its statements were about."""
         return {name for statement in self._ran for name in tables_of(statement)}

@@ -326,12 +326,12 @@ async def listed_at(tx: Tx, card_id: str, *, back: bool = False) -> ListedAfter 
     return None if found is None else ListedAfter(found, card_id, back)
 
 
-async def count(tx: Tx, *, status: str | None = None, program: str | None = None) -> int:
+async def count(tx: Tx, *, status: str | None = None) -> int:
     """As it is kept; the closed ones, for which nothing is kept, are counted."""
     if status != DELETED:
-        kept = await card_counts.by_status(tx, program)
+        kept = await card_counts.by_status(tx)
         return kept.total() if status is None else kept[status]
-    asked = select(func.count()).select_from(t.card).where(*_wanted(status, program))
+    asked = select(func.count()).select_from(t.card).where(~_is_open())
     return int((await tx.run(asked)).scalar_one())
 
 
@@ -389,15 +389,6 @@ def _set_balances() -> Update:
 def _is_open() -> ColumnElement[bool]:
     c = t.card.c
     return c.gone_at.is_(None) & or_(c.status.is_(None), c.status != DELETED)
-
-
-def _wanted(status: str | None, program: str | None) -> list[ColumnElement[bool]]:
-    wanted = [_is_open()] if status != DELETED else [~_is_open()]
-    if status is not None and status != DELETED:
-        wanted.append(t.card.c.status == status)
-    if program is not None:
-        wanted.append(t.card.c.program == program)
-    return wanted
 
 
 async def _of_ids(tx: Tx, ids: Collection[str], *order: Any) -> list[CardEntry]:

@@ -466,10 +466,9 @@ def _move_sequences(connection: Connection) -> None:
             continue
         asked = text("SELECT pg_get_serial_sequence(:table, :column)")
         sequence = connection.execute(asked, {"table": table.name, "column": column.name}).scalar_one()
-        if sequence is not None:
-            newest = connection.execute(select(func.max(column))).scalar_one()
-            if newest:
-                connection.execute(select(func.setval(sequence, newest)))
+        newest = connection.execute(select(func.max(column))).scalar_one()
+        if newest:
+            connection.execute(select(func.setval(sequence, newest)))
 
 
 @contextmanager

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from importlib.resources import files
 from importlib.resources.abc import Traversable
+from typing import Any
 
 from sqlalchemy import Connection, text
 
@@ -45,6 +46,5 @@ def _steps() -> list[str]:
 
 def _run(connection: Connection, sql: str) -> None:
     """As it is: it holds several statements, and percent signs of its own."""
-    raw = connection.connection.driver_connection
-    if raw is not None:
-        raw.cursor().execute(sql.encode())
+    raw: Any = connection.connection.driver_connection
+    raw.cursor().execute(sql.encode())

@@ -25,10 +25,7 @@ async def held(tx: Tx, key_prefix: str) -> tuple[Any, float]:
     found: Any = (await tx.run(asked)).one_or_none()
     if found is None:
         new = _insert(tx).values(key_prefix=key_prefix, minute={})
-        is_there = tx.set_aside.find(t.rate_minute.name, key_prefix) is not None  # and cannot be read
-        over = new.on_conflict_do_update(index_elements=["key_prefix"], set_={"minute": {}})
-        await tx.run(over if is_there else new.on_conflict_do_nothing())
-        tx.meet_again(t.rate_minute.name, key_prefix)
+        await tx.run(new.on_conflict_do_nothing())  # one that cannot be read makes way
         found = (await tx.run(asked)).one()
     return found[0] or None, found[1].timestamp()
 

@@ -146,14 +146,15 @@ class SqliteConnection:
             self._connection.exec_driver_sql("BEGIN")
             return
         gives_up_s = time.monotonic() + self._busy_ms / 1000
-        for pause_s in chain(_PAUSES_S, repeat(_PAUSES_S[-1])):
+        pauses_s = chain(_PAUSES_S, repeat(_PAUSES_S[-1]))
+        while True:
             try:
                 self._connection.exec_driver_sql("BEGIN IMMEDIATE")
                 return
             except OperationalError as error:
                 if not is_busy(error) or time.monotonic() >= gives_up_s:
                     raise
-            await asyncio.sleep(pause_s)
+            await asyncio.sleep(next(pauses_s))
 
     async def execute(self, statement: Executable, *given: Any) -> CursorResult[Any]:
         """Run one statement; its rows have been read when this returns. Raises the errors of SQLAlchemy."""

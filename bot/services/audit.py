@@ -15,6 +15,7 @@ from bot.domain.requests import OPEN, Request, State, fingerprints
 from bot.services.core import Core
 from storage import audit as chain
 from storage.log_record import counted, on_record, open_requests
+from storage.requests import requests
 from storage.transaction import Tx
 
 # What an older copy would send, or send again, although it was stopped: so an anchor tells of each at once. What has
@@ -119,7 +120,7 @@ async def of_request(
         tx,
         actor=actor,
         action=action,
-        subject=f"request:{request.id}:{request.version}",
+        subject=f"request:{request.id}:{await requests.version_of(tx, request)}",
         body=recorded,
         policy_version=core.policy.version,
     )
@@ -141,7 +142,7 @@ async def of_signing_again(tx: Tx, request: Request, actor: str, *, before: str)
             "progress": fingerprints.of_progress(request),
             "approved": open_requests.approved_at(request),
         }
-    subject = f"request:{request.id}:{request.version}"
+    subject = f"request:{request.id}:{await requests.version_of(tx, request)}"
     await chain.append(tx, actor=actor, action=chain.SIGNED_AGAIN, subject=subject, body=recorded)
 
 

@@ -143,7 +143,7 @@ async def _next_version(tx: Tx, program: str) -> int:
     ):  # somebody else wrote some of it, or another process has rotated it
         known = _of(await on_record.of(tx), program)
         await _drop(tx, program, [row.version for row in rows if not _is_as_on_record(known, row)])
-    return max([known.newest, *(row.version for row in rows)]) + 1
+    return known.newest + 1  # no row that is as on record has a higher one
 
 
 async def _drop(tx: Tx, program: str, versions: Collection[int]) -> None:

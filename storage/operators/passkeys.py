@@ -138,15 +138,16 @@ async def rename(tx: Tx, passkey_id: str, name: str) -> bool:
 
 
 async def _change(tx: Tx, found: Passkey, sealed: Mapping[str, Any], **values: Any) -> bool:
-    version = found.version + 1
-    if found.key is not None:
+    version = found.version
+    if found.key is not None:  # what is sealed has it, so it is as we left it
+        version += 1
         key = replace(found.key, **sealed)
         values |= {"sealed_key": _sealed(tx, found.id, version, key), "version": version}
     if "state" in sealed:
         values["state"] = sealed["state"]
     mine = update(t.passkey).where(_P.id == found.id, _P.version == found.version)
     is_changed = bool((await tx.run(mine.values(values))).rowcount)
-    if is_changed:
+    if is_changed and found.key is not None:
         tx.after_commit(lambda: _remember(tx, found.id, version))
     return is_changed
 

@@ -83,7 +83,8 @@ _MESSAGE = _harmless(
 _DIALOG = _harmless("fills a form at most, which its writer checks and a second person approves")
 _LEASE = _harmless(
     "two processes that both work send under the same idempotency key; one that is for longer than two minutes from now"
-    " counts for nothing, and one of no process that is written again and again is taken by force, with an alert"
+    " counts for nothing, and one of no process that is written again and again is taken by force, with an alert; a"
+    " count that nothing comes to begins again"
 )
 _BEAT = _harmless("says that a process works, for people; of a time to come it counts for nothing")
 _ALERT = _harmless("an alert may be hidden, or say something wrong; the audit chain keeps what was raised")

@@ -20,7 +20,7 @@ from typing import Any
 
 from sqlalchemy import RowMapping, Select, Table, bindparam, delete, select
 
-from storage import audit
+from storage import audit, counters
 from storage import tables as t
 from storage.columns import json_text
 from storage.errors import ChangedOutside
@@ -193,11 +193,18 @@ async def sign(tx: Tx, signed: SignedTable, key: str) -> None:
     row = await _row(tx, signed, key)
     asked = {"table_name": signed.name, "row_key": key}
     found = (await tx.run(_LOCKED, asked)).one_or_none()
-    seen = tx.versions.get((signed.name, key), 0)
-    known = max(seen, number_on_record(tx, signed.name, key))
-    version = max(0 if found is None else found.version, known) + 1
-    await _write(tx, signed, key, version, row)
-    put_on_record(tx, signed.name, key, version)
+    if found is not None and found.version > _known(tx, signed, key):
+        # Another process has signed it since, or somebody else wrote a number that none comes after.
+        await on_record.of(tx)
+    # Of a row from before entries said numbers, the row alone has it.
+    number = _known(tx, signed, key) or counters.counted(0 if found is None else found.version)
+    await _write(tx, signed, key, number + 1, row)
+    put_on_record(tx, signed.name, key, number + 1)
+
+
+def _known(tx: Tx, signed: SignedTable, key: str) -> int:
+    """The highest number that the row was ever signed with, as far as this process knows."""
+    return max(tx.versions.get((signed.name, key), 0), number_on_record(tx, signed.name, key))
 
 
 async def _write(tx: Tx, signed: SignedTable, key: str, version: int, row: RowRead | None) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 
 from sqlalchemy import Update, bindparam, insert, select, update
 
+from storage import counters
 from storage import tables as t
 from storage.protection import DETAILS_LINK, signed_rows
 from storage.transaction import Tx
@@ -82,7 +83,12 @@ async def make_link(tx: Tx, request_id: str, digest: str, expires_at: datetime) 
     mine = update(t.card_reveal).where(
         r.request_id == request_id, r.state.in_(_ALIVE), r.valid_until > tx.now
     )
-    made = {"token_digest": digest, "expires_at": expires_at, "spent_at": None, "links": r.links + 1}
+    made = {
+        "token_digest": digest,
+        "expires_at": expires_at,
+        "spent_at": None,
+        "links": counters.one_more(r.links),
+    }
     return await _changed(tx, request_id, mine.values(**made))
 
 

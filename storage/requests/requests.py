@@ -22,6 +22,7 @@ from typing import Any
 from sqlalchemy import (
     ColumnElement,
     Executable,
+    Integer,
     Select,
     and_,
     bindparam,
@@ -58,7 +59,7 @@ from bot.domain.requests import (
     fingerprints,
     moves_of,
 )
-from storage import audit
+from storage import audit, counters
 from storage import tables as t
 from storage.columns import UtcDateTime, json_text
 from storage.log_record import Count, Counted, on_record, open_requests
@@ -199,7 +200,10 @@ async def _write(tx: Tx, request: Request, values: dict[str, Any]) -> Request:
     same = {"version": request.version, "state": request.state, "digest": request.digest}
     guard = (row.id == request.id, *(row[name] == value for name, value in same.items()))
     changed = (
-        update(t.request).where(*guard).values({**values, "version": request.version + 1}).returning(*COLUMNS)
+        update(t.request)
+        .where(*guard)
+        .values({**values, "version": await version_of(tx, request) + 1})
+        .returning(*COLUMNS)
     )
     found = (await tx.run(changed)).one_or_none()
     if found is None:
@@ -208,6 +212,15 @@ async def _write(tx: Tx, request: Request, values: dict[str, Any]) -> Request:
     after = _as_meant(request, Request(**found._mapping), values)
     _note_end(tx, request, after)
     return await _with_its_batch(tx, after)
+
+
+async def version_of(tx: Tx, request: Request) -> int:
+    """Its version; where somebody wrote one that we never come to, the one on record, and people are notified."""
+    if counters.is_ours(request.version):
+        return request.version
+    tx.chain.rows_met.add(t.request.name)
+    known = (await on_record.known(tx)).open.get(request.id)
+    return 0 if known is None else known.version
 
 
 def _note_end(tx: Tx, before: Request, after: Request) -> None:
@@ -269,7 +282,7 @@ async def reserve(tx: Tx, request_id: str, *, owner: str, lease_s: float) -> Req
 @cache
 def _reserving(is_postgres: bool) -> Executable:
     held = {
-        "fence": _R.fence + 1,
+        "fence": counters.one_more(_R.fence),
         "lease_owner": bindparam("by"),
         "lease_until": lease_end(is_postgres=is_postgres),
     }
@@ -301,6 +314,7 @@ async def claim(
     given = {"request_id": request_id, "by": owner, **tx.lease_times(timedelta(seconds=lease_s))}
     if judged is not None:
         given |= {"version_then": judged.version, "state_then": judged.state, "fence_then": judged.fence}
+    given["version_known"] = 0 if judged is None else await version_of(tx, judged)
     claiming = _claiming(tx.is_postgres, is_judged=judged is not None, may_expire=may_expire)
     found = (await tx.run(claiming, given)).one_or_none()
     if found is None:
@@ -328,9 +342,9 @@ def _claiming(is_postgres: bool, *, is_judged: bool, may_expire: bool) -> Execut
         .where(row.id == bindparam("request_id"), *same, *_claimable(is_postgres, reserved), *valid)
         .values(
             state=case(after_claim, value=row.state),
-            version=row.version + 1,
-            fence=row.fence + 1,
-            attempts=row.attempts + 1,
+            version=counters.one_more(row.version, known=bindparam("version_known", type_=Integer)),
+            fence=counters.one_more(row.fence),
+            attempts=counters.one_more(row.attempts),
             first_sent_at=func.coalesce(row.first_sent_at, bindparam("now", type_=UtcDateTime())),
             lease_owner=bindparam("by"),
             lease_until=lease_end(is_postgres=is_postgres),
@@ -372,7 +386,10 @@ async def finish(tx: Tx, request: Request, event: Event | None, **changes: Any) 
         row.state == request.state,
     )
     changed = (
-        update(t.request).where(*mine).values({**values, "version": row.version + 1}).returning(*COLUMNS)
+        update(t.request)
+        .where(*mine)
+        .values({**values, "version": counters.one_more(row.version, known=request.version)})
+        .returning(*COLUMNS)
     )
     found = (await tx.run(changed)).one_or_none()
     if found is None:
@@ -392,7 +409,11 @@ async def put_right(tx: Tx, request: Request, state: State, *, text: str) -> Req
     """
     if state not in TERMINAL and state is not State.UNRESOLVED:
         raise ValueError("a request that is put right is over")
-    values: dict[str, Any] = {"state": state, "outcome_text": text, "fence": request.fence + 1}
+    values: dict[str, Any] = {
+        "state": state,
+        "outcome_text": text,
+        "fence": counters.counted(request.fence) + 1,
+    }
     values |= dict.fromkeys(("due_at", "remind_at", "lease_owner", "lease_until"))
     if state is State.UNRESOLVED:
         forgotten = {"first_sent_at": request.created_at, "key_expires_at": tx.now, "outcome": None}

@@ -49,6 +49,7 @@ WORDS = {
     DETAILS_LINK.name: "a link to card details",
     ATTEMPTS: "the calls that were made for a request",
     DECISIONS: "what people decided on a request",
+    t.request.name: "which version a request has",
     CARDS: "the directory of cards",
     PASSKEY_LINKS: "a link to the page for passkeys",
     SECRETS: "which webhook secrets sign deliveries",

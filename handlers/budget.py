@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
@@ -19,6 +19,8 @@ from bot.domain.time import Clock
 MOST = 20
 #: Of everything that is done in Slack: commands, clicks, forms, messages, and opening Home.
 MOST_DONE = 60
+#: Of messages beyond `MOST`, so many are read to know whether they stop something.
+MOST_LOOKED_AT = 40
 WITHIN_S = 60.0
 _MOST_KEPT = 1_000
 
@@ -29,8 +31,17 @@ class _Person:
 
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
     read_at: deque[float] = field(default_factory=deque)
+    looked_at: deque[float] = field(default_factory=deque)
     waiting: int = 0
     knows: bool = False
+
+    def finds(self, look: Callable[[], bool], now_s: float) -> bool:
+        while self.looked_at and self.looked_at[0] <= now_s - WITHIN_S:
+            self.looked_at.popleft()
+        if len(self.looked_at) >= MOST_LOOKED_AT:
+            return False
+        self.looked_at.append(now_s)
+        return look()
 
 
 class Budget:
@@ -40,15 +51,25 @@ class Budget:
         self._of_everything = of_everything
         self._people: dict[str, _Person] = {}
 
-    def take(self, person: str, now_s: float, *, is_safer: bool = False) -> bool:
+    def take(
+        self,
+        person: str,
+        now_s: float,
+        *,
+        is_safer: bool = False,
+        look: Callable[[], bool] = lambda: False,
+    ) -> bool:
         """Whether this person's message is read. Counted where it is. `now_s`: by the monotonic clock. `is_safer`: it
-        may stop something, so as many are read as there are things that one person does."""
+        may stop something, so as many are read as there are things that one person does. `look`: what tells whether
+        it may, where that is not known; as it takes time, it is asked `MOST_LOOKED_AT` times at most."""
         if len(self._people) >= _MOST_KEPT:
             self._forget(now_s - WITHIN_S)
         known = self._people.setdefault(person, _Person())
         while known.read_at and known.read_at[0] <= now_s - WITHIN_S:
             known.read_at.popleft()
-        if len(known.read_at) >= (MOST_DONE if self._of_everything or is_safer else MOST):
+        if len(known.read_at) >= MOST_DONE:
+            return False
+        if len(known.read_at) >= MOST and not (self._of_everything or is_safer or known.finds(look, now_s)):
             return False
         known.read_at.append(now_s)
         known.knows = False

@@ -8,7 +8,10 @@ stops nothing is refused by this one.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from datetime import datetime
 
+from bot import intents
 from bot.operations import Operation
 from handlers.commands import Command, all_lookups, dispatch, grammar
 from handlers.guard import Turn
@@ -24,6 +27,9 @@ _SAYS_SO = re.compile(
     r"\b(?:pause|freez|froze|lock|block|stop|halt|hold|suspend|disable|deactivat|reject|cancel|withdraw|undo|lost|stole)",
     re.IGNORECASE,
 )
+_STOPPING = frozenset({"pause_sending", "undo"})
+_CARD = re.compile(r"(?<![0-9])[0-9]{4}(?![0-9])")
+_MOST_CARDS = 5
 _FORMS = frozenset({ids.FORM, ids.PREVIEW, ids.BULK_PASTE, ids.BULK_PREVIEW})
 
 
@@ -46,6 +52,20 @@ def is_safer(turn: Turn) -> bool:
 def says_so(text: str) -> bool:
     """Is there a word in it by which people stop something? It is read whatever else they wrote."""
     return bool(_SAYS_SO.search(text))
+
+
+def is_read_so(text: str, now: datetime, kinds: Mapping[str, type[Operation]]) -> bool:
+    """Does whatever reads plain English find in it, or suggest, that somebody stops something?
+
+    It looks nothing up: numbers of four digits are taken for cards.
+    """
+    numbers = tuple(dict.fromkeys(_CARD.findall(text)))[:_MOST_CARDS]
+    parsed = intents.parse(
+        text, intents.Facts(now, cards=tuple(intents.KnownCard(one, "") for one in numbers))
+    )
+    found = {one.intent for one in (*parsed.readings, *parsed.suggestions)}
+    found |= {one.wanted for one in parsed.readings}
+    return bool(found & (_STOPPING | {kind.intent for kind in kinds.values() if _is_urgent(kind)}))
 
 
 def _is_press(turn: Turn) -> bool:

@@ -77,8 +77,12 @@ async def _is_within_budget(turn: Turn) -> bool:
     """Whether their plain English is read; where it is not, that is said once. What may stop something has more
     room."""
     budget, person = turn.deps.budget, people.known_person(turn.core, turn.user)
-    stops = safer.says_so(str(turn.event.get("text") or ""))
-    if budget.take(person, turn.core.clock.monotonic(), is_safer=stops):
+    text, core = str(turn.event.get("text") or ""), turn.core
+
+    def look() -> bool:
+        return safer.is_read_so(text, core.clock.now(), core.kinds)
+
+    if budget.take(person, core.clock.monotonic(), is_safer=safer.says_so(text), look=look):
         return True
     if budget.say_so(person):
         await turn.tell(conversation.too_many())

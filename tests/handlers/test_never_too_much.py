@@ -120,7 +120,7 @@ async def cancelling_under_the_dots(driver: SlackDriver, busy: Busy) -> None:
 def freezing_in_plain_english(verb: str) -> Callable[[SlackDriver, Busy], Awaitable[None]]:
     async def door(driver: SlackDriver, busy: Busy) -> None:
         await busy(driver, BOB)
-        await driver.message(BOB, f"{verb} {driver.world.cards[0]['last4']}, it is lost", "D0BOB")
+        await driver.message(BOB, f"{verb} {driver.world.cards[0]['last4']}", "D0BOB")
         said = (await driver.messages(BOB, "D0BOB"))[-1]
         await driver.press(BOB, said, _review_in(said), "D0BOB")
         await driver.submit(BOB, {"reason": "lost", "run_now": ["yes"]})
@@ -144,7 +144,9 @@ async def much_english(driver: SlackDriver, who: str) -> None:
     await _a_moment_later(driver)
 
 
-@pytest.mark.parametrize("door", [in_plain_english, *map(freezing_in_plain_english, ("freeze", "lock"))])
+@pytest.mark.parametrize(
+    "door", [in_plain_english, *map(freezing_in_plain_english, ("freeze", "lock", "turn off card", "❄️"))]
+)
 async def test_what_stops_something_is_read_where_other_plain_english_is_not(
     driver: SlackDriver, door: Callable[[SlackDriver, Busy], Awaitable[None]]
 ) -> None:
@@ -209,7 +211,7 @@ def test_all_that_can_be_pressed_is_known_to_stop_something_or_not() -> None:
     [
         *(by_command, by_message, in_plain_english, on_home, freeze_now, rejecting, cancelling),
         cancelling_under_the_dots,
-        *map(freezing_in_plain_english, ("freeze", "lock")),
+        *map(freezing_in_plain_english, ("freeze", "lock", "turn off card", "❄️")),
     ],
 )
 async def test_what_only_stops_something_is_done_for_whoever_did_too_much(

@@ -63,8 +63,8 @@ def is_read_so(text: str, now: datetime, kinds: Mapping[str, type[Operation]]) -
     parsed = intents.parse(
         text, intents.Facts(now, cards=tuple(intents.KnownCard(one, "") for one in numbers))
     )
-    found = {one.intent for one in (*parsed.readings, *parsed.suggestions)}
-    found |= {one.wanted for one in parsed.readings}
+    found = {one.intent for one in parsed.suggestions}
+    found |= {intent for one in parsed.readings for intent in (one.intent, one.wanted)}
     return bool(found & (_STOPPING | {kind.intent for kind in kinds.values() if _is_urgent(kind)}))
 
 

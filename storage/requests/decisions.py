@@ -98,8 +98,13 @@ async def of(tx: Tx, request_id: str) -> list[Decision]:
     if not found.is_wrong:
         return found.kept
     known = (await on_record.of(tx)).open.get(request_id)
-    if tx.writes:  # on PostgreSQL another process may have decided, or signed again, between the two readings
-        made = await all_of(tx, request_id)
+    while tx.writes:
+        # On PostgreSQL another process may have decided, or signed again, between two readings: of one moment are rows
+        # before and after which the log says the same of their request.
+        made, before = await all_of(tx, request_id), known
+        known = (await on_record.of(tx)).open.get(request_id)
+        if known == before:
+            break
     found = _judged(tx, request_id, made, known, sees_all=tx.writes)
     if found.is_edited:
         tx.chain.rows_met.add(t.decision.name)

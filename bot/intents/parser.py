@@ -40,7 +40,10 @@ from bot.intents.doubts import (
     may_be_said_to_others,
     may_mean_another_card,
     moves_again,
+    tells,
     the_other_way,
+    turned,
+    with_days,
 )
 from bot.intents.extraction import IN_DOLLARS, Entity, Found, as_one_line, in_words, read_entities
 from bot.intents.model import Ask, Facts, Parsed, Reading, Thread
@@ -68,6 +71,7 @@ from bot.intents.recognition import (
     Frame,
     frame_of,
     is_not_done_here,
+    spaced,
     strip_lead,
 )
 from bot.intents.requests import (
@@ -103,6 +107,7 @@ MOST_VALUES: Final = 64
 MOST_WORDS: Final = 600
 _WORDS: Final = re.compile(r"\w+|[^\w\s]")
 _MANY: Final = Ask("text", "That is many things at once. Say it in fewer words.")
+_DONE_ALREADY: Final = "That reads like something that was done or asked for already."
 _DECIDED_BY_BUTTON: Final = (
     "Decisions are made with the buttons of a request; nothing said here approves or rejects."
 )
@@ -170,7 +175,8 @@ def read_by_rules(
         readings = _or_apart(readings, clauses, context, kinds or {}, written)
         readings = _or_by_sentence(readings, context, kinds or {}, written)
         readings = _or_what_opens_nothing(readings, context, kinds or {})
-        readings = _as_lookups(_all_meant(readings, context, written), context)
+        readings = _turned(_all_meant(readings, context, written), context)
+        readings = _as_lookups(_as_reported(readings, context, written), context)
         readings = [with_card_of_the_undo(one, context) for one in readings]
         readings = [with_first_load(with_other_network(one, context), context) for one in readings]
     settled = _settled(readings, cleaned)
@@ -312,6 +318,33 @@ def _as_meant(reading: Reading, context: Context, text: str, said: str) -> Readi
         return _without(VALUE_OF[reading.intent], reading)
     why = _why_not_opened(reading, context, said)
     return _kept_closed(reading, why, wanted=reading.intent) if why else reading
+
+
+def _turned(readings: Sequence[Reading], context: Context) -> list[Reading]:
+    """The readings, none of which offers a freeze against what its words come to."""
+    alone = sum(one.is_action or one.wants_action for one in readings) == 1
+    ways = [turned(one, context, alone=alone) for one in readings]
+    why = "That may be meant in another way."
+    return [
+        _kept_closed(one, why, wanted=way) if way else one for one, way in zip(readings, ways, strict=True)
+    ]
+
+
+def _as_reported(readings: Sequence[Reading], context: Context, written: str) -> list[Reading]:
+    """What is known of a request, in the place of its form, where the message tells of it or asks after it."""
+    if sum(one.is_action for one in readings) != 1:
+        return list(readings)
+    text = spaced(with_days(context.found.masked, written, context.found.entities)).lower()
+    return [_known_of(one) if one.is_action and tells(text, one.intent) else one for one in readings]
+
+
+def _known_of(reading: Reading) -> Reading:
+    if reading.card is None:
+        return _kept_closed(reading, _DONE_ALREADY, wanted=reading.intent)
+    intent = "card_show" if reading.intent == "set_limits" else "card_requests"
+    said = questions.said_of(reading.intent, reading.slots)
+    note = f"{_DONE_ALREADY} If it is to be done now, say: please {said}."
+    return Reading(intent, {"card": reading.slots["card"]}, card=reading.card, notes=(note,))
 
 
 def _kept_closed(reading: Reading, why: str, *, wanted: str) -> Reading:

@@ -24,4 +24,12 @@ def as_said(masked: str, written: str, entities: Sequence[Entity]) -> str:
     return masked
 
 
-__all__ = ["as_said"]
+def with_days(masked: str, written: str, entities: Sequence[Entity]) -> str:
+    """`put §a0§ on §c1§ this morning`: the days in words, which tell whether they are over."""
+    for number, entity in zip(count(), entities, strict=False):
+        if entity.kind == "period":
+            masked = masked.replace(f"§p{number}§", written[entity.start : entity.end], 1)
+    return masked
+
+
+__all__ = ["as_said", "with_days"]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from bot.intents.doubts.freeze_direction import direction_of, direction_of_a_hold
 from bot.intents.model import Reading
 from bot.intents.readings import Context
 from bot.intents.recognition import spaced
@@ -85,6 +86,8 @@ _OPPOSITE: Final = {
     "unfreeze_card": "freeze_card",
     "close_card": "close_card",
 }
+_FREEZES: Final = frozenset({"freeze_card", "unfreeze_card"})
+_PARTS: Final = re.compile(r"[.;!?\n,]+|\b(?:and|then|but)\b")
 _OF_MONEY: Final = frozenset({"topup_card", "unload_card"})
 _WRONG_WAY: Final = {"topup_card": _LEAVES_A_CARD, "unload_card": _LEAVES_THE_FLOAT, **_SAID_OFF}
 
@@ -98,9 +101,36 @@ def the_other_way(reading: Reading, context: Context) -> str:
     if wrong is None:
         return ""
     text = spaced(context.found.masked)
+    if way := _way_of_a_freeze(reading.intent, text.lower()):
+        return way
     if wrong.search(text):
         return _OPPOSITE[reading.intent]
     return reading.intent if reading.intent in _OF_MONEY and _NEITHER.search(text) else ""
 
 
-__all__ = ["the_other_way"]
+def _way_of_a_freeze(intent: str, text: str) -> str:
+    """The way of a freeze by its signs, where a masked text was read to go another one; else empty."""
+    if intent in _FREEZES:
+        way = direction_of(text)
+    elif intent == "close_card":
+        way = direction_of_a_hold(text)
+    else:
+        return ""
+    return way if way != intent else ""
+
+
+def turned(reading: Reading, context: Context, *, alone: bool) -> str:
+    """The way to offer instead of that of a reading which is not open; of several, by the clause of its own card."""
+    wanted = reading.wanted or reading.intent
+    text = spaced(context.found.masked).lower()
+    if not alone:
+        signs = {
+            f"§c{number}§"
+            for number, one in enumerate(context.found.entities)
+            if one.kind == "card" and one.written == reading.slots.get("card")
+        }
+        text = "\n".join(part for part in _PARTS.split(text) if any(sign in part for sign in signs))
+    return _way_of_a_freeze(wanted, text)
+
+
+__all__ = ["the_other_way", "turned"]

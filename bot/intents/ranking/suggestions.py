@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from bot.intents.by_sentence import asks_without_number
+from bot.intents.doubts import direction_of
 from bot.intents.model import ACTIONS, KnownCard, Reading, Suggestion
 from bot.intents.ranking.ranker import NONE, NOT_MEANT, NOT_OFFERED, ranker
 from bot.intents.readings import (
@@ -23,7 +24,7 @@ from bot.intents.readings import (
     read_lookup_as,
     values_of,
 )
-from bot.intents.recognition import Frame, asks_what_is_left, is_about_others, is_said_plainly
+from bot.intents.recognition import Frame, asks_what_is_left, is_about_others, is_said_plainly, spaced
 from bot.intents.requests import with_name
 
 MOST: Final = 3
@@ -153,7 +154,23 @@ def ranked(readings: Sequence[Reading], context: Context) -> Ranked:
     known = {name for r in (*found.readings, *readings) for name in (r.intent, r.wanted)}
     known |= {one.intent for one in found.suggestions}
     more = tuple(_suggested(intent, context) for intent in _by_words(context) if intent not in known)
-    return Ranked(found.readings, (*more, *found.suggestions)[:MOST]) if more else found
+    if more:
+        found = Ranked(found.readings, (*more, *found.suggestions)[:MOST])
+    return _in_its_direction(found, context)
+
+
+def _in_its_direction(found: Ranked, context: Context) -> Ranked:
+    """The same with the way of a freeze that its words come to put first, and never the other one."""
+    masked = context.found.masked
+    if not context.found.inside(masked, "card") or not (way := direction_of(spaced(masked).lower())):
+        return found
+    beside = tuple(one for one in found.suggestions if one.intent not in ("freeze_card", "unfreeze_card"))
+    if any(way in (one.intent, one.wanted) for one in found.readings):
+        return Ranked(found.readings, beside)
+    likeliest = max((one.score for one in found.suggestions), default=0.0)
+    first = _suggested(way, context)
+    first = replace(first, score=max(first.score, likeliest))
+    return Ranked(found.readings, (first, *beside)[:MOST])
 
 
 def _by_words(context: Context) -> Iterator[str]:

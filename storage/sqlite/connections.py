@@ -108,6 +108,10 @@ class SqliteEngine:
                 await connection.begin()
                 yield connection
                 await connection.commit()
+            except OperationalError as error:
+                # SQLite may have opened a file that could only be read then, and stays at that.
+                connection.only_reads = _kind(error) == sqlite3.SQLITE_READONLY
+                raise
             finally:
                 connection.rollback()
 
@@ -133,6 +137,7 @@ class SqliteConnection:
         self._busy_ms = busy_ms
         self._turn_began_s = 0.0
         self._changes_before = 0
+        self.only_reads = False
 
     @property
     def dialect(self) -> Dialect:
@@ -202,7 +207,8 @@ class SqliteConnection:
     @property
     def is_usable(self) -> bool:
         """Nothing is left over that the next to use it would meet."""
-        return not self._connection.invalidated and not self._dbapi.in_transaction
+        is_broken = self._connection.invalidated or self.only_reads
+        return not is_broken and not self._dbapi.in_transaction
 
     def close(self) -> None:
         self._connection.close()
@@ -242,5 +248,8 @@ def _engine(file: OpenFile, *, writes: bool) -> Engine:
 
 def is_busy(error: OperationalError) -> bool:
     """Does another connection hold the write lock?"""
-    code = getattr(error.orig, "sqlite_errorcode", 0)
-    return bool(code & 0xFF == sqlite3.SQLITE_BUSY)
+    return _kind(error) == sqlite3.SQLITE_BUSY
+
+
+def _kind(error: OperationalError) -> int:
+    return int(getattr(error.orig, "sqlite_errorcode", 0)) & 0xFF

@@ -73,6 +73,18 @@ async def test_a_file_that_may_not_be_written_is_not_called_a_disk_that_reports_
     assert await why_not_written(store) == ""
 
 
+async def test_a_file_that_could_only_be_read_when_it_was_first_tried_is_written_as_soon_as_it_can_be(
+    tmp_path: Path, open_store: Opener
+) -> None:
+    """SQLite goes on to read alone what it opened while it could only be read."""
+    path = tmp_path / "bot.db"
+    await migrated_file(path)
+    store = await open_store(url_of(path))
+    with immutable(path, path.with_name(f"{path.name}-wal")):
+        assert await why_not_written(store)
+    assert await why_not_written(store) == ""
+
+
 async def test_a_lock_that_another_process_holds_is_named_on_sqlite(
     sqlite_store: Store, sqlite_files: SqliteFiles
 ) -> None:

@@ -204,7 +204,9 @@ def test_the_second_part_of_a_verb_says_the_way_where_it_stands_alone(
 @pytest.mark.parametrize(("ways", "direction"), [(ON, FREEZE), (OFF, UNFREEZE)], ids=["on", "off"])
 @pytest.mark.parametrize("frame", SWITCHES)
 def test_a_switch_says_the_way(frame: str, ways: tuple[str, ...], direction: str) -> None:
-    assert _wrong(_texts((frame,), noun=HOLDS[:6], way=ways), direction) == []
+    texts = [text for text in _texts((frame,), noun=HOLDS[:6], way=ways) if not text.startswith("hold on,")]
+
+    assert _wrong(texts, direction) == []
 
 
 @pytest.mark.parametrize(("states", "direction"), [(LIVE, UNFREEZE), (DEAD, FREEZE)], ids=["live", "dead"])

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Final
 from zoneinfo import ZoneInfo
 
 from bot.intents import Reading
@@ -165,8 +165,14 @@ def _person(reading: Reading, period: str) -> tuple[str, ...]:
     return (str(reading.slots["person"]),)
 
 
+#: Whoever asks, or all of us, as somebody says it behind an answer: `and mine?`.
+_OWN: Final = frozenset({"mine", "me", "my", "i", "ours", "us", "we", "everyone", "everybody", "all"})
+
+
 def _by_person(reading: Reading, period: str) -> tuple[str, ...]:
     person = str(reading.slots["person"])
+    if person.lower() in _OWN:
+        return ("mine" if person.lower() in ("mine", "me", "my", "i") else "all", period)
     return ("by", person if mentioned(person) else f"@{person.removeprefix('@').split()[0]}", period)
 
 

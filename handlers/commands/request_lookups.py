@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from bot.domain.errors import NotFound
+from bot.domain.errors import NotFound, UnknownName
 from bot.domain.requests import OPEN, State
 from bot.domain.time import Period
 from bot.operations import Operation
@@ -100,10 +100,17 @@ async def _inbox(asked: Asking) -> Block:
 
 
 async def _person(asked: Asking, named: str) -> str:
-    """The Slack id of who is named; raises LookupFailed for a name nobody has."""
+    """The Slack id of who is named; raises NotFound for a name nobody has, or two."""
     if not named.startswith("@"):
         return named
-    found = await asked.core.directory.members([named])
+    try:
+        found = await asked.core.directory.members([named])
+    except UnknownName:
+        # Typed here, so nothing is wrong in countersign.toml.
+        raise NotFound(
+            f"Not one person is called “{named[1:41]}” in Slack. Mention the one you mean: /requests by @alice last"
+            " week."
+        ) from None
     if len(found) != 1:
         raise NotFound("Name one person: /requests by @alice last week.")
     return min(found)

@@ -259,3 +259,19 @@ async def test_the_answer_says_in_plain_words_what_was_not_applied(talk: Talk) -
 
 async def test_the_requests_of_a_colleague_are_theirs(talk: Talk) -> None:
     assert "by Bob Tanaka" in await talk.say("what did Bob request yesterday")
+
+
+@pytest.mark.parametrize("name", ["zorblat", "marketing", "finance", "Oluwaseun"])
+async def test_a_name_that_nobody_has_is_no_fault_of_the_settings(talk: Talk, name: str) -> None:
+    await talk.say("what did Bob request yesterday")
+    for said in (f"requests from {name}", f"any requests from {name}", f"and {name}?"):
+        assert "An admin must" not in await talk.say(said), said
+
+
+@pytest.mark.parametrize("said", ["and mine?", "and ours?", "and everyone?"])
+async def test_ones_own_requests_are_those_of_no_colleague(talk: Talk, said: str) -> None:
+    await talk.say("what did Bob request yesterday")
+    shown = await talk.say(said)
+
+    assert "An admin must" not in shown
+    assert "is called" not in shown

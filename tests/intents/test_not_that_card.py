@@ -172,3 +172,15 @@ THINGS = (
 )
 def test_a_thing_of_a_holder_is_not_the_card(said: str) -> None:
     assert not any(one.opened for one in _read(said).readings)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "load 300, replacement for tomas rivera, new card pls, old one got snapped",
+        "old one got snapped, new card pls, load 300, replacement for tomas rivera",
+        "Jonas needs a second card. Please ordder one in the name of Jonas Weber, number +49 1512 3456789.",
+    ],
+)
+def test_what_a_new_card_is_to_have_is_given_to_no_other(said: str) -> None:
+    assert not any(one.opened for one in _read(said).readings)

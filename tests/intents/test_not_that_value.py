@@ -257,3 +257,28 @@ REPORTED_NUMBERS = (
 @pytest.mark.parametrize("said", REPORTED_NUMBERS)
 def test_a_number_that_something_goes_to_is_not_set(said: str) -> None:
     assert not any(one.opened for one in parse(said, authors.facts(), kinds=operations.kinds()).readings)
+
+
+NOT_TO_MOVE = (
+    *(
+        f"{before}{ask} 280 on Marta's card{end}"
+        for before, ask, end in product(
+            ("marta is at the pump, fast pls!!, ", "please look, "),
+            ("is there", "are there", "does she have"),
+            ("?", "??"),
+        )
+    ),
+    *(
+        f"could you put the {slip} {what} of 3205 at 300"
+        for slip, what in product(("daly", "weelky"), ("ceiling", "limit", "cap"))
+    ),
+    *(f"let's give Hugo 10,000 and a {what}" for what in ("yacht", "medal", "zorblat")),
+)
+
+
+@pytest.mark.parametrize("said", NOT_TO_MOVE)
+def test_a_sum_that_is_asked_after_or_is_a_limit_is_not_moved(said: str) -> None:
+    assert not any(
+        one.opened and one.intent in ("topup_card", "unload_card")
+        for one in parse(said, authors.facts(), kinds=operations.kinds()).readings
+    )

@@ -327,3 +327,20 @@ def test_a_closing_that_is_off_closes_nothing(form: str) -> None:
 )
 def test_a_state_said_plainly_is_read(text: str, intent: str) -> None:
     assert _opened(text) == {intent}
+
+
+SLIPS = ("uload", "nload", "ulnoad", "unoad", "unlad", "unlooad", "umload")
+LEFT_OUT = ("kindly", "please", "could you", "pls")
+NOUNS = ("block", "freeze", "hold", "lock", "suspension")
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        *(f"{slip} 3018 60.50{end}" for slip, end in product(SLIPS, ("", " pls"))),
+        *(f"All is concluded with 3018. {how} the {noun}." for how, noun in product(LEFT_OUT, NOUNS)),
+        *(f"{slip} 3018 please" for slip in ("ufreeze", "unfreze", "ublock", "unlok", "nfreeze")),
+    ],
+)
+def test_a_slip_or_a_cut_that_may_hide_the_opposite_opens_no_form(said: str) -> None:
+    assert not any(one.opened for one in parse(said, authors.facts(), kinds=operations.kinds()).readings)

@@ -64,6 +64,11 @@ _OLD_ONE: Final = re.compile(
     rf"\b(?:the|that|this|an?) (?!(?:{EVERY_CARD}|mr|mrs|ms|dr|one|same|said|holder|on|of|for|from|to|off|with|in|and|so|but|that|which|upon|regarding|onto|by|at|card|below|following|above)\b)[a-z-]+ §c\d+§"
 )
 
+#: A card to be ordered: its first load or its phone are no other card's.
+_NEW_CARD: Final = re.compile(
+    r"\breplacement (?:card )?for §c|\bnew card (?:pls|please|for)\b|\b(?:needs?|wants?|order\w*) an? (?:second|new|another|replacement) card\b"
+)
+_FOR_A_CARD: Final = frozenset({"topup_card", "unload_card", "change_phone"})
 _CARDS: Final = re.compile(r"§c\d+§")
 
 
@@ -73,6 +78,8 @@ def may_mean_another_card(text: str, intent: str, card: str) -> bool:
         return _NOT_THE_HOLDER.search(text) is not None
     if not card:
         return False
+    if intent in _FOR_A_CARD and _NEW_CARD.search(text):
+        return True
     if not re.search(r"\d", card) and _OLD_ONE.search(text):
         return True
     # Whose husband it was may be named beside the card.

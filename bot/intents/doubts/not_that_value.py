@@ -104,11 +104,18 @@ _PART: Final = re.compile(
     r"|§a\d+§ (?:and (?:a bit|change|some)|something|odd|squared|or so|ish|give or take)\b|\b(?:min|minimum|max|at least|at most|no less than|not less than)\b\.? §a|§a\d+§ (?:minimum|min|at least|at most|max)\b"
 )
 
+#: A sum that is asked after (`is there 280 on her card?`), that a limit is to be, or that is one of two things to give.
+_NO_SUM_TO_MOVE: Final = re.compile(
+    r"(?:^|[.;,!?\n–-]\s*|\b(?:and|so|but) )(?:is|are|was|were|does|did|has|have|had)(?:n['’]?t)? [^.;!?\n]*§a\d+§[^.;!\n]*\?"
+    r"|\b(?:ceiling|limits?|cap|threshold)\b(?: (?:of|for|on) (?:her|his|their|the|card|§c\d+§(?:'s)?))*(?: (?:to|at|of|be|is|should|from|down|up))* ?§a"
+    r"|§a\d+§(?: (?:usd|dollars?|bucks))? and an? (?!bit|half|little|few|quarter)[a-z]"
+)
+
 
 def is_another_value(text: str, intent: str) -> bool:
     """Is what a text of `as_said` in small letters holds for a value no new limit, markup or number, or no amount to move?"""
     if intent in _MOVES:
-        return any(pattern.search(text) for pattern in (_TARGET, _PART))
+        return any(pattern.search(text) for pattern in (_TARGET, _PART, _NO_SUM_TO_MOVE))
     if intent not in VALUE_OF:
         return False
     own = [one for one in _SENTENCE.split(text) if _VALUE[intent] in one]

@@ -92,6 +92,37 @@ _OF_MONEY: Final = frozenset({"topup_card", "unload_card"})
 _WRONG_WAY: Final = {"topup_card": _LEAVES_A_CARD, "unload_card": _LEAVES_THE_FLOAT, **_SAID_OFF}
 
 
+#: A slip away from the opposite: `uload 3018 60`.
+_MISSPELT: Final = {
+    "topup_card": (
+        frozenset({"unload", "withdraw"}),
+        frozenset({"unload", "upload", "onload", "withdraw", "withdraws", "withdrawn"}),
+    ),
+    "freeze_card": (
+        frozenset({"unfreeze", "unblock", "unlock"}),
+        frozenset({"unfreeze", "unblock", "unlock", "unfrozen", "unlocks", "unblocks"}),
+    ),
+}
+_WORD: Final = re.compile(r"(?<![§\w])[a-z]{4,9}\b")
+#: `kindly the block`, where the verb was left out: what is to become of the block is not said.
+_NO_VERB: Final = re.compile(
+    r"(?:^|[.;,!?\n]\s*)(?:(?:please|pls|kindly|could you|can you|would you|you|to|and) )+(?:the|her|his|their) (?:block|freeze|hold|lock|stop|pause|suspension)\b"
+)
+
+
+def _is_a_slip(text: str, intent: str) -> bool:
+    """Is a word a slip away from one that says the opposite?"""
+    from rapidfuzz.distance import OSA
+
+    opposites, known = _MISSPELT.get(intent, (frozenset(), frozenset()))
+    return any(
+        abs(len(word) - len(other)) < 2 and OSA.distance(word, other, score_cutoff=1) <= 1
+        for word in _WORD.findall(text)
+        if word not in known
+        for other in opposites
+    )
+
+
 def the_other_way(reading: Reading, context: Context) -> str:
     """The intent to offer instead of a reading whose words say another one; empty where they agree.
 
@@ -103,8 +134,10 @@ def the_other_way(reading: Reading, context: Context) -> str:
     text = spaced(context.found.masked)
     if way := _way_of_a_freeze(reading.intent, text.lower()):
         return way
-    if wrong.search(text):
+    if wrong.search(text) or _is_a_slip(text, reading.intent):
         return _OPPOSITE[reading.intent]
+    if reading.intent == "freeze_card" and _NO_VERB.search(text):
+        return "unfreeze_card"
     return reading.intent if reading.intent in _OF_MONEY and _NEITHER.search(text) else ""
 
 

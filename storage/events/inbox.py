@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import ColumnElement, and_, bindparam, exists, false, func, or_, select, true, update
 
 from bot.domain.errors import NotFound
-from storage import counters
+from storage import columns
 from storage import tables as t
 from storage.sealed_columns import INBOX_PAYLOAD
 from storage.transaction import Tx
@@ -161,5 +161,5 @@ async def processed(tx: Tx, event_id: str) -> bool:
 async def put_off(tx: Tx, event_id: str, *, until: datetime) -> int:
     """Count a failed attempt to handle it, and leave it alone until then; returns how many there were."""
     counted = update(t.inbox).where(t.inbox.c.event_id == event_id)
-    changed = counted.values(attempts=counters.one_more(t.inbox.c.attempts), retry_at=until)
+    changed = counted.values(attempts=columns.one_more(t.inbox.c.attempts), retry_at=until)
     return int((await tx.run(changed.returning(t.inbox.c.attempts))).scalar_one())

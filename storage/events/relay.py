@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import bindparam, delete, func, select, update
 
-from storage import counters
+from storage import columns
 from storage import tables as t
 from storage.errors import CannotOpen, Purged
 from storage.sealed_columns import RELAY_BODY
@@ -97,7 +97,7 @@ async def take(tx: Tx, destination: str, *, limit: int, lease: timedelta) -> Tak
     rows = (await tx.run(asked)).all()
     if rows:
         mine = update(t.relay_delivery).where(r.id.in_([row.id for row in rows]))
-        await tx.run(mine.values(attempts=counters.one_more(r.attempts), due_at=tx.now + lease))
+        await tx.run(mine.values(attempts=columns.one_more(r.attempts), due_at=tx.now + lease))
     deliveries, closed = [], {}
     for row in rows:
         try:
@@ -109,7 +109,7 @@ async def take(tx: Tx, destination: str, *, limit: int, lease: timedelta) -> Tak
             continue
         deliveries.append(
             RelayDelivery(
-                row.id, destination, row.event_id, body, counters.counted(row.attempts) + 1, row.created_at
+                row.id, destination, row.event_id, body, columns.counted(row.attempts) + 1, row.created_at
             )
         )
     await failed(tx, [Failed(row_id, UNREADABLE, None) for row_id in closed])

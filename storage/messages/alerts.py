@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlalchemy import bindparam, func, literal_column, select, update
 
-from storage import counters
+from storage import columns
 from storage import tables as t
 from storage.transaction import Tx, one_of
 from storage.upsert import insert_new
@@ -98,7 +98,7 @@ async def _count(tx: Tx, dedupe: str, said: dict[str, Any]) -> Alert | None:
     """One more occurrence of what is open; None when nothing is."""
     a = t.alert.c
     counted = (
-        update(t.alert).where(a.dedupe == dedupe, _IS_OPEN).values(count=counters.one_more(a.count), **said)
+        update(t.alert).where(a.dedupe == dedupe, _IS_OPEN).values(count=columns.one_more(a.count), **said)
     )
     row = (await tx.run(counted.returning(t.alert))).one_or_none()
     return None if row is None else Alert(**row._mapping)
@@ -222,7 +222,7 @@ async def open_ones(tx: Tx) -> list[Alert]:
 async def add_thread_line(tx: Tx, alert_id: str, *, actor: str, text: str) -> int:
     """Add a line to the alert's history; returns its number."""
     n = t.alert_thread_line.c
-    ours = (n.alert_id == alert_id, n.n.between(0, counters.MOST))
+    ours = (n.alert_id == alert_id, n.n.between(0, columns.MOST))
     last = (await tx.run_with_all(select(func.max(n.n)).where(*ours))).scalar_one()
     number = int(last or 0) + 1
     row = {"alert_id": alert_id, "n": number, "at": tx.now, "actor": actor, "text": text}

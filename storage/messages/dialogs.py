@@ -14,7 +14,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Row, delete, select
 
-from storage import counters
+from storage import columns
 from storage import tables as t
 from storage.columns import json_text
 from storage.sealed_columns import DIALOG_SLOTS
@@ -123,8 +123,8 @@ def _dialog(tx: Tx, row: Row[Any]) -> Dialog:
         asked_slot=row.asked_slot,
         candidates=tuple(row.candidates),
         last_card_id=row.last_card_id,
-        misses=counters.counted(row.misses),
-        version=counters.counted(row.version),
+        misses=columns.counted(row.misses),
+        version=columns.counted(row.version),
         created_at=row.created_at,
         expires_at=row.expires_at,
     )

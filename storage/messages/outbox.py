@@ -11,7 +11,7 @@ from typing import Any
 
 from sqlalchemy import Select, and_, bindparam, case, exists, func, not_, or_, select, update
 
-from storage import counters
+from storage import columns
 from storage import tables as t
 from storage.transaction import Tx, one_of
 from storage.upsert import inserting, upsert
@@ -294,7 +294,7 @@ async def sending(tx: Tx, row_id: int) -> bool:
 
 async def still_sending(tx: Tx, row: OutboxRow) -> bool:
     """Take it for sending once more, as it was read before `sending`; False where another sender has taken it since."""
-    mine = (_O.id == row.id, _O.state == "sending", _O.attempts == counters.counted(row.attempts) + 1)
+    mine = (_O.id == row.id, _O.state == "sending", _O.attempts == columns.counted(row.attempts) + 1)
     return bool((await tx.run(update(t.outbox).where(*mine).values(due_at=tx.now))).rowcount)
 
 
@@ -446,7 +446,7 @@ _CAUGHT_UP = (
 _SENDING = (
     update(t.outbox)
     .where(_O.id == bindparam("row_id"), _O.state == "owed")
-    .values(state="sending", attempts=counters.one_more(_O.attempts), due_at=_NOW)
+    .values(state="sending", attempts=columns.one_more(_O.attempts), due_at=_NOW)
 )
 _PLACE = select(_M.channel, _M.ts, _M.posted_at, _M.drawn_version).where(
     _M.subject == bindparam("subject"), _M.kind == bindparam("kind")

@@ -9,7 +9,7 @@ from sqlalchemy import bindparam, delete, func, insert, select, update
 
 from bot.domain.errors import NotFound
 from bot.partner.secret import Secret
-from storage import counters
+from storage import columns
 from storage import tables as t
 from storage.errors import ChangedOutside
 from storage.log_record import on_record
@@ -73,7 +73,7 @@ async def put(
     old = await get(tx, name)
     is_as_left = old is not None or await signed_rows.is_ours(tx, PROGRAM, name, None)
     # Of a key from before entries said numbers, the row alone has it.
-    version = (_newest_key(tx, name) or counters.counted(0 if old is None else old.key_version)) + 1
+    version = (_newest_key(tx, name) or columns.counted(0 if old is None else old.key_version)) + 1
     values = {
         "base_url": base_url,
         "sealed_key": tx.vault.seal(key.reveal().encode(), PROGRAM_KEY.ref(name, version, base_url)),
@@ -162,7 +162,7 @@ async def with_older_key(tx: Tx) -> list[str]:
 async def put_keys_on_record(tx: Tx) -> None:
     """Those of which no entry says a number: they are from before entries did."""
     for one in await all(tx):
-        if not _newest_key(tx, one.name) and counters.is_ours(one.key_version):
+        if not _newest_key(tx, one.name) and columns.is_ours(one.key_version):
             signed_rows.put_on_record(tx, _KEY, one.name, one.key_version)
 
 
@@ -180,7 +180,7 @@ async def remove(tx: Tx, name: str) -> Program:
     await tx.run(delete(t.program).where(t.program.c.name == name))
     await signed_rows.sign(tx, PROGRAM, name)
     # No key up to the one that was removed counts.
-    number = _newest_key(tx, name) or counters.counted(removed.key_version)
+    number = _newest_key(tx, name) or columns.counted(removed.key_version)
     signed_rows.put_on_record(tx, _KEY, name, number + 1)
     return removed
 

@@ -20,7 +20,7 @@ from typing import Any
 
 from sqlalchemy import RowMapping, Select, Table, bindparam, delete, select
 
-from storage import audit, counters
+from storage import audit, columns
 from storage import tables as t
 from storage.columns import json_text
 from storage.errors import ChangedOutside
@@ -197,7 +197,7 @@ async def sign(tx: Tx, signed: SignedTable, key: str) -> None:
         # Another process has signed it since, or somebody else wrote a number that none comes after.
         await on_record.of(tx)
     # Of a row from before entries said numbers, the row alone has it.
-    number = _known(tx, signed, key) or counters.counted(0 if found is None else found.version)
+    number = _known(tx, signed, key) or columns.counted(0 if found is None else found.version)
     await _write(tx, signed, key, number + 1, row)
     put_on_record(tx, signed.name, key, number + 1)
 

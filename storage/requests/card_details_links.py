@@ -12,7 +12,7 @@ from typing import Any
 
 from sqlalchemy import Update, bindparam, insert, select, update
 
-from storage import counters
+from storage import columns
 from storage import tables as t
 from storage.protection import DETAILS_LINK, signed_rows
 from storage.transaction import Tx
@@ -87,7 +87,7 @@ async def make_link(tx: Tx, request_id: str, digest: str, expires_at: datetime) 
         "token_digest": digest,
         "expires_at": expires_at,
         "spent_at": None,
-        "links": counters.one_more(r.links),
+        "links": columns.one_more(r.links),
     }
     return await _changed(tx, request_id, mine.values(**made))
 

@@ -59,7 +59,7 @@ from bot.domain.requests import (
     fingerprints,
     moves_of,
 )
-from storage import audit, counters
+from storage import audit, columns
 from storage import tables as t
 from storage.columns import UtcDateTime, json_text
 from storage.log_record import Count, Counted, on_record, open_requests
@@ -216,7 +216,7 @@ async def _write(tx: Tx, request: Request, values: dict[str, Any]) -> Request:
 
 async def version_of(tx: Tx, request: Request) -> int:
     """Its version; where somebody wrote one that we never come to, the one on record, and people are notified."""
-    if counters.is_ours(request.version):
+    if columns.is_ours(request.version):
         return request.version
     tx.chain.rows_met.add(t.request.name)
     known = (await on_record.known(tx)).open.get(request.id)
@@ -282,7 +282,7 @@ async def reserve(tx: Tx, request_id: str, *, owner: str, lease_s: float) -> Req
 @cache
 def _reserving(is_postgres: bool) -> Executable:
     held = {
-        "fence": counters.one_more(_R.fence),
+        "fence": columns.one_more(_R.fence),
         "lease_owner": bindparam("by"),
         "lease_until": lease_end(is_postgres=is_postgres),
     }
@@ -342,9 +342,9 @@ def _claiming(is_postgres: bool, *, is_judged: bool, may_expire: bool) -> Execut
         .where(row.id == bindparam("request_id"), *same, *_claimable(is_postgres, reserved), *valid)
         .values(
             state=case(after_claim, value=row.state),
-            version=counters.one_more(row.version, known=bindparam("version_known", type_=Integer)),
-            fence=counters.one_more(row.fence),
-            attempts=counters.one_more(row.attempts),
+            version=columns.one_more(row.version, known=bindparam("version_known", type_=Integer)),
+            fence=columns.one_more(row.fence),
+            attempts=columns.one_more(row.attempts),
             first_sent_at=func.coalesce(row.first_sent_at, bindparam("now", type_=UtcDateTime())),
             lease_owner=bindparam("by"),
             lease_until=lease_end(is_postgres=is_postgres),
@@ -388,7 +388,7 @@ async def finish(tx: Tx, request: Request, event: Event | None, **changes: Any) 
     changed = (
         update(t.request)
         .where(*mine)
-        .values({**values, "version": counters.one_more(row.version, known=request.version)})
+        .values({**values, "version": columns.one_more(row.version, known=request.version)})
         .returning(*COLUMNS)
     )
     found = (await tx.run(changed)).one_or_none()
@@ -412,7 +412,7 @@ async def put_right(tx: Tx, request: Request, state: State, *, text: str) -> Req
     values: dict[str, Any] = {
         "state": state,
         "outcome_text": text,
-        "fence": counters.counted(request.fence) + 1,
+        "fence": columns.counted(request.fence) + 1,
     }
     values |= dict.fromkeys(("due_at", "remind_at", "lease_owner", "lease_until"))
     if state is State.UNRESOLVED:

@@ -64,7 +64,7 @@ from bot.services.requests.lifecycle import (
     stop_approved,
 )
 from bot.services.requests.signatures import newest_words, require_its_digest, signed
-from storage import counters
+from storage import columns
 from storage.messages import outbox
 from storage.operators import safe_mode
 from storage.requests import Draft, decisions, drafts, requests
@@ -593,7 +593,7 @@ async def _resolve_as_agreed(
         lease_owner=None,
         lease_until=None,
         # An executor that is looking at it just now must not write over this.
-        fence=counters.counted(request.fence) + 1,
+        fence=columns.counted(request.fence) + 1,
     )
     await requests.purge(tx, request.id)
     await audit.of_request(

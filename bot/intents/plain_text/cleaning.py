@@ -55,6 +55,8 @@ _WHOLE: Final = re.compile(r"""\A\s*(?P<sign>["`~])[^"`~]*\n[^"`~]*(?P=sign)\s*\
 _GOES_ON_BELOW: Final = re.compile(r"\A\s*(?:[ ]*>[^\n]*\n)*[ ]*>[^\n]*:[ ]*\n")
 _A_HASH: Final = re.compile(r"(?<!\w)0[xX][0-9a-fA-F]{64}(?!\w)")
 _DOUBLE: Final = re.compile(r'"[^"\n]*(?:"|$)', re.MULTILINE)
+#: The first sign of a line ends a quote whose beginning is not there: which words are quoted, nobody can tell.
+_ENDS_A_QUOTE: Final = re.compile(r'^[^"\n]*[^\s"(\[{=:–—/-]"', re.MULTILINE)
 _SINGLE: Final = re.compile(r"(?<!\w)'[^'\n]+(?:'\w[^'\n]*)*'(?!\w)")
 _BOLD: Final = re.compile(r"(?<![\w*])\*(?=\S)([^*\n]+?)(?<=\S)\*(?![\w*])")
 _ITALIC: Final = re.compile(r"(?<![\w_])_(?=\S)([^_\n]+?)(?<=\S)_(?![\w_])")
@@ -114,6 +116,8 @@ def clean(raw: str, our_id: str = "") -> Clean:
     text = _WHOLE.sub(f" {QUOTED} ", text)
     if _GOES_ON_BELOW.match(text):
         doubts.append("What stands below the quote may be part of it. Say it again without the quote.")
+    if _ENDS_A_QUOTE.search(text):
+        doubts.append("A quotation mark stands alone, so that I can't tell which words are yours.")
     own = _below_a_quote(text)
     text = own or text
     for pattern in (_STRUCK, _QUOTE_LINE, _DOUBLE, _SINGLE):

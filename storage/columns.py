@@ -14,7 +14,7 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, DateTime, Dialect, Numeric, Text, case
+from sqlalchemy import ColumnElement, DateTime, Dialect, Integer, Numeric, Text, and_, case, cast
 from sqlalchemy.types import TypeDecorator, TypeEngine
 
 from storage.vault import Sealed
@@ -173,9 +173,9 @@ MOST: Final = 10**9
 """Nothing of ours is counted as far as that."""
 
 
-def is_ours(number: int) -> bool:
-    """Can this be a number that we have come to?"""
-    return 0 <= number < MOST
+def is_ours(number: float) -> bool:
+    """Can this be a number that we have come to? SQLite keeps a fraction in a column of whole numbers, too."""
+    return isinstance(number, int) and 0 <= number < MOST
 
 
 def counted(number: int, *, known: int = 0) -> int:
@@ -185,4 +185,5 @@ def counted(number: int, *, known: int = 0) -> int:
 
 def one_more(column: ColumnElement[Any], *, known: Any = 0) -> ColumnElement[Any]:
     """The same and one more, in a statement."""
-    return case((column.between(0, MOST - 1), column + 1), else_=known + 1)
+    is_whole = column == cast(column, Integer)
+    return case((and_(is_whole, column.between(0, MOST - 1)), column + 1), else_=known + 1)

@@ -120,12 +120,17 @@ async def of_request(
         tx,
         actor=actor,
         action=action,
-        subject=f"request:{request.id}:{await requests.version_of(tx, request)}",
+        subject=f"request:{request.id}:{await _version(tx, request)}",
         body=recorded,
         policy_version=core.policy.version,
     )
     if request.state in _STOPPED or action in _STOPS_A_PART:
         tx.after_commit(core.anchors.due.set, though_unsure=True)
+
+
+async def _version(tx: Tx, request: Request) -> int:
+    """As its row was written in this transaction, or as it is on record: never less than an entry of before has."""
+    return request.version if request.id in tx.was else await requests.version_of(tx, request)
 
 
 async def of_signing_again(tx: Tx, request: Request, actor: str, *, before: str) -> None:
@@ -142,7 +147,7 @@ async def of_signing_again(tx: Tx, request: Request, actor: str, *, before: str)
             "progress": fingerprints.of_progress(request),
             "approved": open_requests.approved_at(request),
         }
-    subject = f"request:{request.id}:{await requests.version_of(tx, request)}"
+    subject = f"request:{request.id}:{await _version(tx, request)}"
     await chain.append(tx, actor=actor, action=chain.SIGNED_AGAIN, subject=subject, body=recorded)
 
 

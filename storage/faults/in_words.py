@@ -64,13 +64,13 @@ _ON_SQLITE = {
 # its log, a file system that has become read-only. The system says which it is where something else is stored there.
 _MAY_BE_ANOTHER = (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN)
 _QUOTA, _NOT_ALLOWED = "quota", "not allowed"
-# A server refuses a connection in words that nobody here knows.
+# A server refuses a connection in words that nobody here knows: it may be full or going away, so it is tried again.
 _LETS_NOBODY_IN, _STARTING = "lets nobody in", "57P03"
 _FULL = (sqlite3.SQLITE_FULL, _QUOTA)
 # Countersign is started again after the others: they end by themselves, or with somebody's work on a disk or server.
 _LASTS = {
     *(sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB),
-    *("28P01", "28000", "3D000", _NOT_ALLOWED, _LETS_NOBODY_IN),
+    *("28P01", "28000", "3D000", _NOT_ALLOWED),
 }
 _OF_THE_SYSTEM = {
     _QUOTA: QUOTA_USED_UP,
@@ -89,7 +89,8 @@ _REFUSED = (
 )
 _OF_THE_SERVER = (
     "{shown} answers, and refuses the connection. The log of the database server has the reason: a password, a role, a"
-    " database that is not there, or pg_hba.conf. Correct it there, or in COUNTERSIGN_DATABASE_URL."
+    " database that is not there, pg_hba.conf, or too many connections. Correct it there, or in"
+    " COUNTERSIGN_DATABASE_URL."
 )
 # That the server is away or going away; without a state nothing answered.
 _AWAY = ("08", "57P")

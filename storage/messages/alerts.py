@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import count
 from typing import Any
 
 from sqlalchemy import bindparam, func, literal_column, select, update
@@ -222,11 +223,15 @@ async def open_ones(tx: Tx) -> list[Alert]:
 async def add_thread_line(tx: Tx, alert_id: str, *, actor: str, text: str) -> int:
     """Add a line to the alert's history; returns its number."""
     n = t.alert_thread_line.c
-    ours = (n.alert_id == alert_id, n.n.between(0, columns.MOST))
+    ours = (n.alert_id == alert_id, n.n.between(0, columns.MOST - 1))
     last = (await tx.run_with_all(select(func.max(n.n)).where(*ours))).scalar_one()
     number = int(last or 0) + 1
     row = {"alert_id": alert_id, "n": number, "at": tx.now, "actor": actor, "text": text}
-    await tx.run(t.alert_thread_line.insert().values(row))
+    if not await insert_new(tx, t.alert_thread_line, row):
+        tx.chain.rows_met.add(t.alert_thread_line.name)
+        taken = set((await tx.run_with_all(select(n.n).where(n.alert_id == alert_id))).scalars())
+        number = next(one for one in count(1) if one not in taken)
+        await tx.run(t.alert_thread_line.insert().values({**row, "n": number}))
     return number
 
 

@@ -219,8 +219,9 @@ async def version_of(tx: Tx, request: Request) -> int:
     if columns.is_ours(request.version):
         return request.version
     tx.chain.rows_met.add(t.request.name)
-    known = (await on_record.known(tx)).open.get(request.id)
-    return 0 if known is None else known.version
+    known = await on_record.open_request(tx, request.id)
+    # Of one that the log does not have open nobody knows it: then a number that is above all of ours.
+    return columns.MOST if known is None else known.version
 
 
 def _note_end(tx: Tx, before: Request, after: Request) -> None:

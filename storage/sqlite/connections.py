@@ -109,8 +109,12 @@ class SqliteEngine:
                 yield connection
                 await connection.commit()
             except OperationalError as error:
-                # SQLite may have opened a file that could only be read then, and stays at that.
-                connection.only_reads = _kind(error) == sqlite3.SQLITE_READONLY
+                # SQLite may have opened a file that could only be read then, and stays at that. One that is gone from
+                # its path is read on.
+                connection.only_reads = (
+                    _kind(error) == sqlite3.SQLITE_READONLY
+                    and _code(error) != sqlite3.SQLITE_READONLY_DBMOVED
+                )
                 raise
             finally:
                 connection.rollback()
@@ -252,4 +256,8 @@ def is_busy(error: OperationalError) -> bool:
 
 
 def _kind(error: OperationalError) -> int:
-    return int(getattr(error.orig, "sqlite_errorcode", 0)) & 0xFF
+    return _code(error) & 0xFF
+
+
+def _code(error: OperationalError) -> int:
+    return int(getattr(error.orig, "sqlite_errorcode", 0))

@@ -106,7 +106,7 @@ _PART: Final = re.compile(
 
 #: A sum that is asked after (`is there 280 on her card?`), that a limit is to be, or that is one of two things to give.
 _NO_SUM_TO_MOVE: Final = re.compile(
-    r"(?:^|[.;,!?\n–-]\s*|\b(?:and|so|but) )(?:is|are|was|were|does|did|has|have|had)(?:n['’]?t)? [^.;!?\n]*§a\d+§[^.;!\n]*\?"
+    r"(?:^|[.;,!?\n–-]\s*|\b(?:and|so|but) )(?:is|are|was|were|does|did|has|have|had)(?:n['’]?t)? (?!(?:there|it) (?:(?:any|an?|some) )?(?:chance|way|possib\w+|ok|okay|fine)\b)[^.;!?\n]*§a\d+§[^.;!\n]*\?"
     r"|\b(?:ceiling|limits?|cap|threshold)\b(?: (?:of|for|on) (?:her|his|their|the|card|§c\d+§(?:'s)?))*(?: (?:to|at|of|be|is|should|from|down|up))* ?§a"
     r"|§a\d+§(?: (?:usd|dollars?|bucks))? and an? (?!bit|half|little|few|quarter)[a-z]"
 )

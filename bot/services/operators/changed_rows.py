@@ -50,6 +50,7 @@ WORDS = {
     ATTEMPTS: "the calls that were made for a request",
     DECISIONS: "what people decided on a request",
     t.request.name: "which version a request has",
+    t.alert_thread_line.name: "the history of an alert",
     CARDS: "the directory of cards",
     PASSKEY_LINKS: "a link to the page for passkeys",
     SECRETS: "which webhook secrets sign deliveries",

@@ -84,6 +84,7 @@ from bot.intents.requests import (
     may_be_unfreeze,
     may_tell_a_state,
     only_asks,
+    person_named,
     read_request,
     read_what_opens_nothing,
     request_apart,
@@ -506,6 +507,8 @@ def _at_last(reading: Reading, context: Context, *, apart: bool, without: Contex
     if is_bare_comma(reading, context):
         ask = questions.exactly("amount", "how much exactly, in US dollars")
         return _asked(reading, ask, wanted=reading.intent)
+    if reading.intent == "order_card" and not _is_named(reading, context):
+        return _without("name", reading)
     if slot := only_in_a_story(reading, context):
         return _without(slot, reading)
     if stays_closed(reading, context, apart=apart) and (
@@ -513,6 +516,12 @@ def _at_last(reading: Reading, context: Context, *, apart: bool, without: Contex
     ):
         return _kept_closed(reading, "I act on plain requests of your own only.", wanted=reading.intent)
     return reading
+
+
+def _is_named(reading: Reading, context: Context) -> bool:
+    """Is the name on the new card one of a person or a group, whichever way it was read?"""
+    name = str(reading.slots.get("name") or "")
+    return person_named(name, context.found.cased, str(reading.slots.get("email") or "")) == name
 
 
 def _without(slot: str, reading: Reading) -> Reading:

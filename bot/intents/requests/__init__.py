@@ -25,6 +25,7 @@ from bot.intents.requests.last_look import (
     may_tell_a_state,
     stays_closed,
 )
+from bot.intents.requests.names import person_named
 from bot.intents.requests.only_asks import only_asks
 from bot.intents.requests.opens_nothing import read_what_opens_nothing
 from bot.intents.requests.other_requests import is_taken_back, read_other_request, read_reveal
@@ -70,6 +71,7 @@ __all__ = [
     "may_be_unfreeze",
     "may_tell_a_state",
     "only_asks",
+    "person_named",
     "read_request",
     "read_what_opens_nothing",
     "request_apart",

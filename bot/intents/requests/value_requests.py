@@ -19,6 +19,7 @@ from bot.intents.readings import NO_MARKUP, REQUIRED, Context, is_today, one_car
 from bot.intents.recognition import Frame, spaced
 from bot.intents.requests.against import LONGEST, asks_for_two, names_by_a_word, speaks_against
 from bot.intents.requests.around import introduces, speaks_against_from_around, without_story
+from bot.intents.requests.names import PARTICLES, person_named
 from bot.intents.requests.parts import Part, cut, tells_enough
 from bot.intents.requests.wording import is_small
 
@@ -170,10 +171,6 @@ _SMALL_NAME: Final = re.compile(
     r"|^\W*(?P<lead>[^\W\d_]{2,} [^\W\d_]{2,})(?=\s*§t)"
     r"|(?:^|[.,:;!\n]\s*|\b(?:for|get|give|set|let's|lets)\s+)(?!(?:get|give|for|can|could|please|pls|kindly|we|i|and|so|also|order|issue|let|set|make|need|want|would|may|might|hi|hello|hey)\b)(?P<who>[^\W\d_]{2,}(?:\s+[^\W\d_]{2,})?)(?=\s+(?:needs?|wants?|requires?|a card|a prepaid|needs one|must have|card|his own|her own|is joining|starts|(?:set )?up (?:with|w)|should (?:get|have)|apply|gets (?:a|one)|has no card)\b|\s*[,.]\s*card\b)",
     re.IGNORECASE,
-)
-#: Inside a name, never at its end: `Femke de Boer`.
-_PARTICLES: Final = word_set(
-    "de da van von der den ter ten dos das do del della di du des la le el al bin binti bint ibn zu af av st san santa y"
 )
 #: What may follow a name, which then is whole: `femke de boer needs`, `bram hendriks at`.
 _AFTER_A_NAME: Final = word_set(
@@ -716,7 +713,7 @@ _OF_A_GROUP: Final = re.compile(
 
 #: What somebody is, before a name that is written as one: `Dubai coordinator | Shruti Kamath`.
 _WHO_THEY_ARE: Final = re.compile(
-    rf"^(?:[\w'’-]+\s+)*(?!(?:{'|'.join(sorted(_PARTICLES))})\b)[a-zà-ž][\w'’-]*\s+(?=[A-ZÀ-Ž])"
+    rf"^(?:[\w'’-]+\s+)*(?!(?:{'|'.join(sorted(PARTICLES))})\b)[a-zà-ž][\w'’-]*\s+(?=[A-ZÀ-Ž])"
 )
 
 
@@ -729,12 +726,12 @@ def _whole_name(written: str) -> str:
 def _goes_on(name: str, after: str, *, exact: bool) -> bool:
     """Is a name cut off: does it end within, or does more of it follow, as in `femke de | boer`? `exact`: a form may open
     with it, so that a word in small letters behind one in small letters may belong to it."""
-    if " " in name and name.rsplit(" ", maxsplit=1)[-1].lower() in _PARTICLES:
+    if " " in name and name.rsplit(" ", maxsplit=1)[-1].lower() in PARTICLES:
         return True
     following = _NEXT_WORD.match(after)
     if following is None or following[1].lower() in _AFTER_A_NAME:
         return False
-    return (exact and name.islower()) or following[1][0].isupper() or following[1].lower() in _PARTICLES
+    return (exact and name.islower()) or following[1][0].isupper() or following[1].lower() in PARTICLES
 
 
 def with_name(slots: dict[str, Any], context: Context, *, generous: bool = True) -> dict[str, Any]:
@@ -749,7 +746,7 @@ def with_name(slots: dict[str, Any], context: Context, *, generous: bool = True)
         }
     for pattern in _NAMED:
         for match in pattern.finditer(cased):
-            name = _whole_name(match["name"])
+            name = person_named(_whole_name(match["name"]), cased, slots.get("email", ""))
             if (name.islower() and _only_full_name(cased)) or _goes_on(
                 name, cased[match.end("name") :], exact=not generous
             ):
@@ -765,24 +762,25 @@ def with_name(slots: dict[str, Any], context: Context, *, generous: bool = True)
         group_name = next(one for one in ("name", "who", "lead") if match[one])
         if not generous and (group_name != "name" or not _STOPS.match(cased, match.end("name"))):
             continue
-        name = _whole_name(match[group_name])
+        name = person_named(_whole_name(match[group_name]), cased, slots.get("email", ""))
         words = fold(name).split()
         if _goes_on(name, cased[match.end(group_name) :], exact=not generous):
             continue
         if not generous and (len(words) < _FULL or _only_full_name(cased)):
             continue
-        if not any(word in _NO_NAME or word in ORDINARY or word in _CARD_WORDS for word in words):
+        if words and not any(word in _NO_NAME or word in ORDINARY or word in _CARD_WORDS for word in words):
             return {"name": name, **{k: v for k, v in slots.items() if k != "name"}}
     name = _like_the_email(cased, slots.get("email", "")) or (
         _only_full_name(cased) if generous and not _OWN_CARD.search(cased.lower()) else ""
     )
+    name = person_named(name, cased, slots.get("email", ""))
     return {**({"name": name} if name else {}), **{k: v for k, v in slots.items() if k != "name"}}
 
 
 _TWO_WORDS: Final = re.compile(r"(?<![\w§@])(?=([^\W\d_][\w'’-]+) ([^\W\d_][\w'’-]+)(?![\w§@]))")
 #: `femke de | boer`: particles and the word after them.
 _REST_OF_A_NAME: Final = re.compile(
-    rf"(?:\s+(?:{'|'.join(sorted(_PARTICLES))}))*\s+[^\W\d_][\w'’-]+(?![\w§@])", re.IGNORECASE
+    rf"(?:\s+(?:{'|'.join(sorted(PARTICLES))}))*\s+[^\W\d_][\w'’-]+(?![\w§@])", re.IGNORECASE
 )
 _FULL_NAME: Final = re.compile(
     r"(?<![\w§@'])[A-ZÀ-Ž][a-zà-ž'’]+(?: (?:de|da|van|von|der|den|ter|ten|dos|das|do|del|della|di|du|des|la|le|el|al|bin|binti|bint|ibn|zu|af|av|st|san|santa|y)){0,2}(?: [A-ZÀ-Ž][a-zà-ž'’-]+){1,2}(?![\w§@])"
@@ -806,10 +804,10 @@ def _like_the_email(cased: str, email: str) -> str:
         words = [fold(found[1]), fold(found[2])]
         odd = any(word in _NO_NAME or word in _CARD_WORDS or word in _NO_FIRST_NAME for word in words)
         if not odd and (set(words) <= local or (words[0] in local and words[1] not in ORDINARY)):
-            more = _REST_OF_A_NAME.match(cased, found.end(2)) if words[1] in _PARTICLES else None
+            more = _REST_OF_A_NAME.match(cased, found.end(2)) if words[1] in PARTICLES else None
             if more is None and found[1][0].isupper() and found[2][0].isupper():
                 more = _ANOTHER_NAME.match(cased, found.end(2))  # `Lim Wei Jie, weijie.lim@…`
-            if words[1] not in _PARTICLES or more is not None:
+            if words[1] not in PARTICLES or more is not None:
                 return f"{found[1]} {found[2]}{more[0] if more is not None else ''}"
     return ""
 

@@ -1,4 +1,4 @@
-"""The name on a new card is the person's: capitalised words and particles between them, never a verb, never who decides.
+"""The name on a new card is the person's: capitalised words and particles between them, no verb.
 
 People, times what is told of them or by whom, times how the card is asked for. In doubt the name is asked for.
 """

@@ -103,7 +103,9 @@ _WEBHOOK: Final = re.compile(r"\bweb ?hook\b")
 _NOT_THERE: Final = re.compile(
     r",?\s*\b(?:rather than|instead of|and not|but not|not|no longer|no more|no)\b\s+(?:(?:in|into|to|by|via|on|over|with|as|the|her|his|their|any|a|an|going)\s+)*(?:e-?mails?|mails?|mailbox|inbox|sms|texts?|text messages?|phone|cell|mobile)(?: (?:on file|any ?more|s?he never \w+|number))*"
 )
-_MARKUP: Final = re.compile(r"\bmark-?ups?\b")
+_MARKUP: Final = re.compile(
+    r"\bmark-?ups?\b|\bmargin (?:on|for|of) (?:the |our )?(?:deposits?|loads?|top-?ups?)\b|\b(?:top-?up|deposit) margin\b"
+)
 _SUBMITS: Final = re.compile(
     r"\b(?:submit|submitted|submission|book|booked|register\w*|record\w*|log|logged|enter|entered|file|filed|declare\w*|report|announce|lodged?|credit|put (?:it |this |that )?(?:in|through)|(?:take|get) (?:it|this|that) (?:in|on|into)|hand in|insert|to (?:log|book|register|record))\b|\bnew (?:deposit|funding)\b"
 )

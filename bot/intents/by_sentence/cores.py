@@ -14,13 +14,17 @@ from typing import Final
 _A: Final = r"§a\d+§"
 _OF_CARD: Final = r"(?:(?:the |that |this |his |her |their |our |company |prepaid |virtual |physical |plastic |said |above |same |old |other )*(?:(?:card|prepaid|account|plastic|one)(?: no\.?| number)?(?: (?:of|for|no\.?|number|nr\.?|ending(?: in| with)?|with (?:the )?(?:last )?(?:4 |four )?digits|with (?:the )?ending|belonging to|held by|name|in (?:the )?name of))* )?(?:ending (?:in |with )?)?(?:mr\.? |ms\.? |mrs\.? |dr\.? |colleague )?)"
 #: A card by its name, or by a word that points at it.
-_O: Final = rf"(?P<c>{_OF_CARD}§c\d+§(?:['’]s|['’]|s(?= card))?(?: (?:prepaid |virtual |company |physical )?(?:card|prepaid|plastic|account))?(?: (?:madam|sir|ji))?(?:['’]s(?: card)?)?|(?:his|her|their|the|that|this|said) (?:prepaid |company |old |virtual )?(?:card|prepaid|plastic)|it|him|her(?! (?!phone|mobile|number|daily|weekly|monthly|limit)[a-z])|them)"
+_O: Final = rf"(?P<c>(?:(?:please|pls|kindly) )?{_OF_CARD}§c\d+§(?:['’]s|['’]|s(?= card))?(?: (?:prepaid |virtual |company |physical )?(?:card|prepaid|plastic|account))?(?: (?:madam|sir|ji))?(?:['’]s(?: card)?)?|(?:his|her|their|the|that|this|said) (?:prepaid |company |old |virtual )?(?:card|prepaid|plastic)|it|him|her(?! (?!phone|mobile|number|daily|weekly|monthly|limit)[a-z])|them)"
+#: A card that is to be let go, by how it is now.
+_FROZEN: Final = _O.replace(
+    "(?P<c>", "(?P<c>(?:(?:please|pls|kindly) )?(?:(?:the |that )?(?:frozen|blocked|locked) )?"
+).replace("(?: (?:prepaid |virtual", "(?: (?:frozen |blocked |locked )?(?:prepaid |virtual")
 _USD: Final = r"(?: (?:usd|dollars|bucks|dollar|us dollars))?"
 _MORE: Final = r"(?:(?:an? |the )?(?:extra|further|additional|another|fresh|exactly|just|some|only|sum of|amount of|total of|flat|quick|even|about the same) )*"
 _SUM: Final = rf"{_MORE}(?P<a>{_A}){_USD}(?: (?:extra|more|only|exactly|additional))*"
 _ADV: Final = r"(?: (?:back|again|now|please|up|out|off|down|over|across|in|straight|right|immediately|asap|also|only|today))*"
 _FLOAT: Final = r"(?:(?:the |our |my |company |company's |companys |main |prepaid |master |general |business |deposit |central )*(?:float|pool|pot|account|wallet|balance|treasury))"
-_FOR_GOOD: Final = r"(?:for good|permanently|forever|for ever|for always|always|fully|completely|definitively|once and for all|once for all|altogether|finally|for keeps)"
+_FOR_GOOD: Final = r"(?:for good|permanently|forever|for ever|for always|always|fully|completely|definitively|once and for all|once for all|altogether|finally|for keeps|irrevocably|no way back|with no way back|without return)"
 _UNIT: Final = r"(?:(?:per|a|each|every|/|in a|by|the|one)\s*(?P<u>day|week|month)|(?P<v>daily|weekly|monthly)(?! (?:and|or)\b))"
 _LIMIT: Final = r"(?:spending |spend |card |usage |purchase )?(?:limits?|cap|ceiling|max|maximum|allowance)"
 _NUMBER: Final = r"(?:full |whole |complete |entire |long |real |16[- ]digit |actual )*(?:card )?(?:numbers?|digits|no\.?|nr\.?)"
@@ -32,7 +36,7 @@ _LAST: Final = (
     r"(?: (?:now|asap|rn|immediately|please|pls|plz|urgent|urgently|quick|thx|thanks))*(?=\W*$|\W*[.!;,])"
 )
 #: What a company adds to deposits, by all its names.
-_MARKUP: Final = r"(?:(?:the |our |my |company'?s? |that |this |deposits? )*mark-? ?up(?: (?:on|for|of) (?:the )?(?:deposits?|cards|loads?|route|top-?ups?))?|(?:the |our |that |company'?s? )*(?:additional |extra |added |on-top )?(?:percentage|percent|per cent|margin|surcharge|commission|%)(?: (?:which|that|what))? (?:the )?(?:company|we|you|it) (?:adds?|puts?|charges?|keeps?|takes?|apply|applies|levy|levies)(?: on)?(?: top)?(?: (?:of|on|to) (?:the |our |each |every )?(?:cards?|deposits?|loads?))?|(?:the |our |company'?s? )*(?:additional|extra|added|on-top) (?:percentage|percent|per cent|margin)(?: (?:on|for) (?:the |our )?(?:cards|deposits?|loads?))?|(?:the |our |company'?s? |that )*(?:percentage|percent|per cent|%) on top(?: of (?:it|(?:the )?(?:deposits?|loads?|cards?)))?|what we (?:add|put|charge)(?: on)? top(?: of (?:it|deposits?|the deposits?))?)"
+_MARKUP: Final = r"(?:(?:the |our |my |company'?s? |that |this |deposits? )*mark-? ?up(?: (?:on|for|of) (?:the )?(?:deposits?|cards|loads?|route|top-?ups?))?|(?:the |our |my |company'?s? )*(?:margin (?:on|for|of) (?:the |our )?(?:deposits?|loads?|top-?ups?)|(?:top-?up|deposit) margin)|(?:the |our |that |company'?s? )*(?:additional |extra |added |on-top )?(?:percentage|percent|per cent|margin|surcharge|commission|%)(?: (?:which|that|what))? (?:the )?(?:company|we|you|it) (?:adds?|puts?|charges?|keeps?|takes?|apply|applies|levy|levies)(?: on)?(?: top)?(?: (?:of|on|to) (?:the |our |each |every )?(?:cards?|deposits?|loads?))?|(?:the |our |company'?s? )*(?:additional|extra|added|on-top) (?:percentage|percent|per cent|margin)(?: (?:on|for) (?:the |our )?(?:cards|deposits?|loads?))?|(?:the |our |company'?s? |that )*(?:percentage|percent|per cent|%) on top(?: of (?:it|(?:the )?(?:deposits?|loads?|cards?)))?|what we (?:add|put|charge)(?: on)? top(?: of (?:it|deposits?|the deposits?))?)"
 _BE: Final = r"(?:should|must|has to|have to|is to|needs to|ought to|may|can|could|to|shall|will have to|would need to|might)(?: please| kindly| now| also| therefore| immediately)* (?:be|get)"
 
 #: `arrange that …`, `see to it that …`: what stands behind it is requested.
@@ -116,7 +120,7 @@ _ROWS: Final = tuple(
         ),
         # Off a card, before what puts money on one.
         (
-            rf"(?:recall|reverse|pull|retrieve|recover|claw|withdraw|draw|sweep|return|bring|take|unload|reclaim|remove|retire|move|fetch|transfer|get|deduct|yank|send|debit|put|have|skim|shift|deduct|grab){_ADV} (?:the |an? |my )?(?:sum of |amount of |unspent |unused |remaining |spare |left ?over |extra )*(?P<a>{_A}){_USD}{_ADV} (?:out of|off of|off|from|out from) {_O}(?:{_ADV} (?:(?:in)?to|onto|in|for) {_FLOAT}|,? (?:and|then) (?:please )?(?:give|put|send|bring|return|move|pay|book|transfer) (?:it|them|that|this)(?: back| home| over)* (?:(?:in)?to|onto|in) {_FLOAT})?",
+            rf"(?:recall|reverse|pull|retrieve|recover|claw|withdraw|draw|sweep|return|retransfer|bring|take|unload|reclaim|remove|retire|move|fetch|transfer|get|deduct|yank|send|debit|put|have|skim|shift|deduct|grab){_ADV} (?:the |an? |my )?(?:sum of |amount of |unspent |unused |remaining |spare |left ?over |extra )*(?P<a>{_A}){_USD}{_ADV} (?:out of|off of|off|from|out from) {_O}(?:{_ADV} (?:(?:in)?to|onto|in|for) {_FLOAT}|,? (?:and|then) (?:please )?(?:give|put|send|bring|return|move|pay|book|transfer) (?:it|them|that|this)(?: back| home| over)* (?:(?:in)?to|onto|in) {_FLOAT})?",
             "take {a} off {c}",
         ),
         (
@@ -125,6 +129,14 @@ _ROWS: Final = tuple(
         ),
         (
             rf"(?:recall|reverse|pull|retrieve|recover|claw|withdraw|draw|bring|take|unload|reclaim|remove|move|fetch|transfer|get|deduct|send|debit|sweep){_ADV} (?:from|off|out of) {_O} (?:the |an? )?(?:sum of |amount of |unspent |unused )*(?P<a>{_A}){_USD}(?:{_ADV} (?:(?:in)?to|onto) {_FLOAT})?",
+            "take {a} off {c}",
+        ),
+        (
+            rf"(?:pull|take|get|draw) (?:off|out|back) {_SUM},? (?:and|then) (?:please )?(?:give|put|send|bring|return|move|pay|book) (?:it|them|that|this)(?: back| home| over)* (?:(?:in)?to|onto|in) {_FLOAT}",
+            "take {a} off {c}",
+        ),
+        (
+            rf"(?:pull|take|get|draw) (?:off|out|back) {_SUM} (?:from|off|out of) {_O}(?:{_HOME}|,? (?:and|then) (?:please )?(?:give|put|send|bring|return|move|pay|book) (?:it|them|that|this)(?: back| home| over)* (?:(?:in)?to|onto|in) {_FLOAT})?",
             "take {a} off {c}",
         ),
         (
@@ -148,6 +160,10 @@ _ROWS: Final = tuple(
             "take everything off {c}",
         ),
         (rf"{_FIRST}(?:all|everything|the lot|the rest){_HOME}", "take everything off {c}"),
+        (
+            rf"all(?: of)? {_O} (?:money|funds|balance|cash){_HOME}",
+            "take everything off {c}",
+        ),
         (rf"{_SUM} back (?:in)?to {_FLOAT} (?:from|off|out of) {_O}", "take {a} off {c}"),
         (
             rf"(?:take|get|pull|bring|draw|move|transfer|return|send) back {_SUM}(?: (?:which|that) (?:is|are|was|were))?(?: still)? (?:left|remaining|unused|unspent) on {_O}(?:{_ADV} (?:(?:in)?to|onto|in) {_FLOAT})?",
@@ -166,6 +182,7 @@ _ROWS: Final = tuple(
             rf"(?:give|send|get|lend|spot|hand|pass|advance|grant|slip|throw|wire|allow|top[ -]?up|topup|load|fund|refill|recharge|reload|credit|loan) {_O} {_SUM}",
             "load {a} onto {c}",
         ),
+        (rf"(?:increase|raise|bump up|boost) {_O} by {_SUM}", "load {a} onto {c}"),
         (
             rf"(?P<c>{_OF_CARD}§c\d+§(?: card)?) (?:please |pls )?(?:give|load|add|put|topup|top[ -]up|needs? topping up (?:with|by)|{_BE} (?:loaded|topped[ -]up|funded|credited|recharged) (?:with|by)) {_SUM}",
             "load {a} onto {c}",
@@ -213,7 +230,7 @@ _ROWS: Final = tuple(
             "unfreeze {c}",
         ),
         (
-            rf"(?:unfreeze|un-freeze|unblock|un-block|unlock|un-lock|defreeze|de-freeze|deblock|unhold|unsuspend|unpause|revive|reopen|re-open|restore|reinstate|reactivate|re-activate|reenable|re-enable|thaw|thaw out|defrost|release|resume) {_O}(?: (?:again|back))*(?! (?:limit|balance|number))",
+            rf"(?:unfreeze|un-freeze|unblock|un-block|unlock|un-lock|defreeze|de-freeze|deblock|unhold|unsuspend|unpause|revive|reopen|re-open|restore|reinstate|reactivate|re-activate|reenable|re-enable|thaw|thaw out|defrost|release|resume) {_FROZEN}(?: (?:again|back))*(?! (?:limit|balance|number))",
             "unfreeze {c}",
         ),
         (
@@ -244,7 +261,7 @@ _ROWS: Final = tuple(
         (rf"(?:free|free up|liberate) {_O} (?:up )?again", "unfreeze {c}"),
         # Closed for good, before what only stops it.
         (
-            rf"(?:cancel|annul|extinguish|eliminate|deactivate|discontinue|shut down|shut|terminate|close|close down|end|retire|kill|scrap|wind up|delete|remove|get rid of|dispose of) {_O}(?: down)?(?:,? (?:please|pls|plz|asap|ta|thx|thanks|mate))?[.,;–-]* {_FOR_GOOD}",
+            rf"(?:cancel|annul|extinguish|eliminate|deactivate|discontinue|shut down|shut|terminate|close|close down|end|retire|kill|scrap|wind up|delete|remove|dissolve|get rid of|dispose of) {_O}(?: down)?(?:,? (?:please|pls|plz|asap|ta|thx|thanks|mate))?[.,;–-]* {_FOR_GOOD}",
             "close {c} for good",
         ),
         (

@@ -19,7 +19,7 @@ _WORD: Final = rf"(?!{_LABEL})[A-ZÀ-Ž][a-zà-ž'’]+(?:-[A-ZÀ-Ž][a-zà-ž]+
 _NAME: Final = rf"(?P<name>{_WORD}(?: {_PARTICLE}){{0,2}}(?: {_WORD}){{1,2}})"
 #: What is no more of a name.
 _END: Final = rf"(?![\w])(?=\s*(?:[,.;:?!()\[\]/|–\n-]|$|§|{_LABEL}|(?!{_PARTICLE}\b)[a-z]))"
-_VERBS: Final = r"(?:order|issue|sanction|arrange|get|need|needs|require|requires|request|provide|process|set up|setup|create|make|raise|open|have|do|initiate|apply for|organi[sz]e|sort|issuance of|issue of|order of|requirement:?|want)"
+_VERBS: Final = r"(?:order|issue|sanction|arrange|get|need|needs|require|requires|request|provide|process|set up|setup|create|make|raise|open|have|do|initiate|provision|set someone up with|apply for|organi[sz]e|sort|issuance of|issue of|order of|requirement:?|want)"
 _CARD: Final = r"(?:(?:an?|one|the|1|another|new|fresh|prepaid|company|separate|virtual|physical|debit|corporate|spare) )*(?:card|plastic|prepaid)"
 _WHO: Final = r"(?:(?:our|the|my|a|new|newly|joined|latest|incoming|colleague|joiner|joinee|hire|starter|intern|trainee|driver|employee|engineer|manager|analyst|designer|recruit|assistant|mr\.?|ms\.?|mrs\.?|dr\.?)[\s,]+)*"
 _ASKS_ORDER: Final = (
@@ -60,7 +60,7 @@ _LABELLED: Final = re.compile(
 _SUBMITS: Final = re.compile(
     r"\b(?:register|book|record|submit|lodge|log|file|report|declare|enter|process|intimate|post|announce|put|add|claim|insert|hand)\b[^.!?\n§]{0,50}?\b(?:deposit|funding|transfer|tx|transaction|payment|hash|it|this|below|float)\b(?: (?:in|as|for|to|of|a|an|the|new|our|float|deposit|funding|prepaid|account|under|below|following|done|made|sent|hash|over|on|via|with|please|pls|system|us|me|here))*"
     r"|\b(?:register|book|record|submit|lodge|log|file|report|declare|enter)\b\W*(?=§h)|\b(?:put|log|book|record|enter) (?:it|this|that) in\b"
-    r"|\b(?:new )?(?:deposit|funding) (?:intimation|submission|from (?:us|our side|treasury)(?=[,:]?\s*(?:network|on|over|via|§n|§h|$))|to (?:be )?(?:submit\w*|register\w*|record\w*|book\w*|log\w*|report\w*))\b",
+    r"|\b(?:new )?(?:deposit|funding) (?:intimation|submission|from (?:us|our side|treasury)(?=[,:]?\s*(?:network|on|over|via|§n|§h|$))|to (?:be )?(?:claim\w*|submit\w*|register\w*|record\w*|book\w*|log\w*|report\w*))\b",
     re.IGNORECASE,
 )
 #: What became of it is asked for.

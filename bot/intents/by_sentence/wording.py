@@ -11,6 +11,8 @@ _ASKS: Final = (
     r"(?:(?:i|we) )?(?:would |hereby |therefore |humbly |kindly |hence |do |am |are )*request(?:ing)?(?: (?:you|u|your team|the team|your goodself|your good self))?(?: to| for)?(?= (?:please |kindly |pls )*[a-z])(?! (?:was|is|for a|change|the|change|form|in|on|of|that|has|which|no))",
     r"it is (?:hereby |kindly |therefore |humbly )*requested to",
     r"(?:please |kindly |pls )?do the needful (?:and|to|by)",
+    r"(?:i|we) ask (?:therefore|hence|thus|hereby|kindly|also)(?: you)? to(?= [a-z])",
+    r"(?:may|can|could) i ask you to(?= [a-z])",
     r"(?:please |kindly )?(?:have the (?:kindness|goodness)|be (?:so |very )?(?:good|kind|nice)(?: enough)?|be (?:a |an )(?:star|dear|angel|darling|love|legend|pal|saint|gem|doll|champ))(?: as)?(?: to|,? and)",
     r"(?:would|could|can|will) you (?:please |kindly |possibly |perhaps |just |maybe |be able to |manage to )*(?:be (?:so |very )?(?:good|kind|nice)(?: enough)?|be (?:a |an )(?:star|dear|angel|darling|love|legend|pal|saint|gem|doll|champ))(?: as)?(?: to|,? and)",
     r"(?:would|could|can|might) (?:you|i trouble you to|i ask you to|i bother you to|we ask you to|i get you to|someone|somebody|anyone|one of you|u|ya) (?:please |kindly |possibly |perhaps |just |maybe |quickly |be able to |go ahead and |help me (?:to )?|help (?:to )?)*(?=[a-z])",

@@ -40,7 +40,8 @@ _HARMLESS_NO: Final = re.compile(
     r"|we|i) (?:said|says) (?:thanks|hi)\b"
 )
 _DOUBT: Final = re.compile(
-    r"\b(?:if|unless|whether|in case|once|when|whenever|before|after|depending|assuming|provided|suppose|supposing"
+    r"\b(?:if|unless|whether|in case|once(?! (?:and )?for all\b)|when"
+    r"|whenever|before|after|depending|assuming|provided|suppose|supposing"
     r"|should|would have|maybe|perhaps|might|may|possibly|considering|thinking|wondering|wonder|consider|eventually"
     r"|at some point|some ?day|sometime|hypothetically|what if|imagine|for example|e\.g|example"
     r"|said|says|say|saying|asked|asks|ask|asking|told|tell|tells|wrote|writes|written|wants"

@@ -82,6 +82,8 @@ _BLANK: Final = re.compile(r"\s{2,}")
 _GROUPS: Final = re.compile(r"(?<![+0-9])[0-9]+(?:[ .\-–]{1,2}[0-9]+)*")
 _SHORTEST_NUMBER: Final = 13
 _WORD: Final = re.compile(r"[^\W\d_]{2,}")
+#: "Please" of Lagos; a name is written with a capital.
+_PLEASE: Final = re.compile(r"(?<![\w@.-])(?:[Aa]beg|biko)(?![\w@-]|\.\w)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +125,7 @@ def clean(raw: str, our_id: str = "") -> Clean:
     for pattern in (_STRUCK, _QUOTE_LINE, _DOUBLE, _SINGLE):
         text = pattern.sub(f" {QUOTED} " if pattern is not _STRUCK else " ", text)
     text = _ITALIC.sub(r"\1", _BOLD.sub(r"\1", _EMOJI.sub(_emoji, text)))
+    text = _PLEASE.sub("please", text)
     return Clean(_folded(text), tuple(dict.fromkeys(doubts)), guarded, below_a_quote=bool(own))
 
 

@@ -32,7 +32,7 @@ _OF_SOMEWHERE: Final = re.compile(
 )
 _REMARK: Final = re.compile(
     r"^\W*(?:fyi|todo|to[ -]?do|reminder|re|fwd?|subject|draft|template|log(?! (?:this|the|a|an|our|my|new) (?:new )?(?:deposit|funding|transfer|tx|hash|payment)\b)|minutes|caption|headline|note|memo|quote)\b"
-    r"|\b(?:remind (?:me|us)|(?:ask|tell|let|have|get|want|allow|remind|beg) (?:him|her|them|somebody|someone|(?!you\b|after\b)[a-z][a-z'’-]*|§[cm]\d+§) to (?!be\b|the\b|this|that|it\b|§|his|her|my|a\b))\b"
+    r"|\b(?:remind (?:me|us)|(?:ask|tell|let|have|get|want|allow|remind|beg) (?:him|her|them|somebody|someone|(?!(?:you|after|therefore|hence|thus|hereby|kindly|also)\b)[a-z][a-z'’-]*|§[cm]\d+§) to (?!be\b|the\b|this|that|it\b|§|his|her|my|a\b))\b"
 )
 _NAME: Final = r"[A-Z][\w'’-]*[a-z][\w'’-]*"
 _ADDRESSED: Final = re.compile(

@@ -19,7 +19,7 @@ from bot.intents.requests.wording import is_small, said_in
 _ASKS_FOR: Final = word_set(
     """
     need needs needed want wants wanna like love you u ya please pls plz kindly possible able forgot as ahead time
-    help ask asks asking request requesting requested required wish mind needful is are has have ought sure glad
+    therefore hence thus hereby help ask asks asking request requesting requested required wish mind needful is are has have ought sure glad
     grateful action urgent urgently someone somebody and then now also going decided agreed bound happy chance
     assist fixing politely respectfully
     moment way good best back up due from on it them him her card get got remember try hereby team arrange kind manage ensure proceed threeds deposit funding

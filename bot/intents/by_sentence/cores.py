@@ -14,7 +14,7 @@ from typing import Final
 _A: Final = r"§a\d+§"
 _OF_CARD: Final = r"(?:(?:the |that |this |his |her |their |our |company |prepaid |virtual |physical |plastic |said |above |same |old |other )*(?:(?:card|prepaid|account|plastic|one)(?: no\.?| number)?(?: (?:of|for|no\.?|number|nr\.?|ending(?: in| with)?|with (?:the )?(?:last )?(?:4 |four )?digits|with (?:the )?ending|belonging to|held by|name|in (?:the )?name of))* )?(?:ending (?:in |with )?)?(?:mr\.? |ms\.? |mrs\.? |dr\.? |colleague )?)"
 #: A card by its name, or by a word that points at it.
-_O: Final = rf"(?P<c>(?:(?:please|pls|kindly) )?{_OF_CARD}§c\d+§(?:['’]s|['’]|s(?= card))?(?: (?:prepaid |virtual |company |physical )?(?:card|prepaid|plastic|account))?(?: (?:madam|sir|ji))?(?:['’]s(?: card)?)?|(?:his|her|their|the|that|this|said) (?:prepaid |company |old |virtual )?(?:card|prepaid|plastic)|it|him|her(?! (?!phone|mobile|number|daily|weekly|monthly|limit)[a-z])|them)"
+_O: Final = rf"(?P<c>{_OF_CARD}§c\d+§(?:['’]s|['’]|s(?= card))?(?: (?:prepaid |virtual |company |physical )?(?:card|prepaid|plastic|account))?(?: (?:madam|sir|ji))?(?:['’]s(?: card)?)?|(?:his|her|their|the|that|this|said) (?:prepaid |company |old |virtual )?(?:card|prepaid|plastic)|it|him|her(?! (?!phone|mobile|number|daily|weekly|monthly|limit)[a-z])|them)"
 #: A card that is to be let go, by how it is now.
 _FROZEN: Final = _O.replace(
     "(?P<c>", "(?P<c>(?:(?:please|pls|kindly) )?(?:(?:the |that )?(?:frozen|blocked|locked) )?"
@@ -133,10 +133,6 @@ _ROWS: Final = tuple(
         ),
         (
             rf"(?:pull|take|get|draw) (?:off|out|back) {_SUM},? (?:and|then) (?:please )?(?:give|put|send|bring|return|move|pay|book) (?:it|them|that|this)(?: back| home| over)* (?:(?:in)?to|onto|in) {_FLOAT}",
-            "take {a} off {c}",
-        ),
-        (
-            rf"(?:pull|take|get|draw) (?:off|out|back) {_SUM} (?:from|off|out of) {_O}(?:{_HOME}|,? (?:and|then) (?:please )?(?:give|put|send|bring|return|move|pay|book) (?:it|them|that|this)(?: back| home| over)* (?:(?:in)?to|onto|in) {_FLOAT})?",
             "take {a} off {c}",
         ),
         (

@@ -24,8 +24,8 @@ _DEPARTMENTS: Final = word_set(
     """
 )
 _DASHES: Final = frozenset("–-")
-_FULL_NAME: Final = re.compile(
-    rf"(?<![\w§@'])[A-ZÀ-Ž][a-zà-ž'’]+(?: (?:{'|'.join(sorted(PARTICLES))})){{0,2}} [A-ZÀ-Ž][a-zà-ž'’-]+(?![\w§@])"
+FULL_NAME: Final = re.compile(
+    r"(?<![\w§@'])[A-ZÀ-Ž][a-zà-ž'’]+(?: (?:de|da|van|von|der|den|ter|ten|dos|das|do|del|della|di|du|des|la|le|el|al|bin|binti|bint|ibn|zu|af|av|st|san|santa|y)){0,2}(?: [A-ZÀ-Ž][a-zà-ž'’-]+){1,2}(?![\w§@])"
 )
 _SHORT: Final = 4  # letters of an acronym
 _FEWEST: Final = 3  # letters by which an address knows a name
@@ -47,7 +47,7 @@ def person_named(written: str, cased: str, email: str = "") -> str:
         return ""
     if len(name) == 1:
         alone = name[0]
-        others = [found for found in _FULL_NAME.findall(cased) if alone not in found.split()]
+        others = [found for found in FULL_NAME.findall(cased) if alone not in found.split()]
         acronym = alone.isupper() and len(alone) <= _SHORT
         return "" if acronym or others or ends < len(words) else alone
     if ends < len(words) and not _knows(email, name[-1]):
@@ -60,4 +60,4 @@ def _knows(email: str, word: str) -> bool:
     return len(word) >= _FEWEST and fold(word).replace("-", "") in re.sub(r"[^a-z]", "", local)
 
 
-__all__ = ["PARTICLES", "person_named"]
+__all__ = ["FULL_NAME", "PARTICLES", "person_named"]

@@ -19,7 +19,7 @@ from bot.intents.readings import NO_MARKUP, REQUIRED, Context, is_today, one_car
 from bot.intents.recognition import Frame, spaced
 from bot.intents.requests.against import LONGEST, asks_for_two, names_by_a_word, speaks_against
 from bot.intents.requests.around import introduces, speaks_against_from_around, without_story
-from bot.intents.requests.names import PARTICLES, person_named
+from bot.intents.requests.names import FULL_NAME, PARTICLES, person_named
 from bot.intents.requests.parts import Part, cut, tells_enough
 from bot.intents.requests.wording import is_small
 
@@ -720,7 +720,7 @@ _WHO_THEY_ARE: Final = re.compile(
 def _whole_name(written: str) -> str:
     name = _ENDS_A_NAME.sub("", _LEADS_A_NAME.sub("", written.strip(" .,-–\n"))).strip(" .,-–\n")
     alone = _WHO_THEY_ARE.sub("", name)
-    return alone if _FULL_NAME.fullmatch(alone) else name
+    return alone if FULL_NAME.fullmatch(alone) else name
 
 
 def _goes_on(name: str, after: str, *, exact: bool) -> bool:
@@ -782,9 +782,6 @@ _TWO_WORDS: Final = re.compile(r"(?<![\w§@])(?=([^\W\d_][\w'’-]+) ([^\W\d_][\
 _REST_OF_A_NAME: Final = re.compile(
     rf"(?:\s+(?:{'|'.join(sorted(PARTICLES))}))*\s+[^\W\d_][\w'’-]+(?![\w§@])", re.IGNORECASE
 )
-_FULL_NAME: Final = re.compile(
-    r"(?<![\w§@'])[A-ZÀ-Ž][a-zà-ž'’]+(?: (?:de|da|van|von|der|den|ter|ten|dos|das|do|del|della|di|du|des|la|le|el|al|bin|binti|bint|ibn|zu|af|av|st|san|santa|y)){0,2}(?: [A-ZÀ-Ž][a-zà-ž'’-]+){1,2}(?![\w§@])"
-)
 #: Words with a capital that begin a sentence, a place or a label.
 _NO_FIRST_NAME: Final = word_set(
     """
@@ -814,7 +811,7 @@ def _like_the_email(cased: str, email: str) -> str:
 
 def _only_full_name(cased: str) -> str:
     """The one full name of a text that is written like one."""
-    names = {found[0] for found in _FULL_NAME.finditer(cased) if _is_name(found[0])}
+    names = {found[0] for found in FULL_NAME.finditer(cased) if _is_name(found[0])}
     return names.pop() if len(names) == 1 else ""
 
 

@@ -129,7 +129,8 @@ def test_what_is_remembered_of_calls_has_a_bound_or_few_arguments() -> None:
     """`@cache` is for what has no arguments, or for statements by their form: flags, tables, names of conditions, and
     how many locks there are to take."""
     by_form = {
-        "bot/config/file.py", "bot/operations/__init__.py", "handlers/views/chart_picture.py",
+        "bot/config/file.py", "bot/intents/doubts/reports.py", "bot/operations/__init__.py",
+        "handlers/views/chart_picture.py",
         "storage/cards/cards.py", "storage/events/ingest.py", "storage/master_keys.py", "storage/messages/outbox.py",
         "storage/migrate.py", "storage/operators/leases.py",
         "storage/protection/signed_rows.py", "storage/protection/unreadable_rows.py",

@@ -214,7 +214,9 @@ def test_the_limit_that_is_no_new_one_is_asked_for_and_not_offered(said: str) ->
     (one,) = _read(said).readings
 
     assert "limits" not in one.slots
-    assert one.ask is not None
+    assert one.ask is not None or one.intent == "card_show", (
+        "what is reported is answered by what the card has"
+    )
 
 
 @pytest.mark.parametrize("often", ["a day", "per week", "each month", "weekly"])

@@ -20,6 +20,7 @@ from bot.domain.requests import Request, State
 from bot.services import alerts
 from bot.services.operators import changed_rows, deep_check, pausing
 from bot.services.requests import approvals, lifecycle
+from storage.columns import MOST
 from storage.errors import ChangedOutside
 from storage.events import webhook_secrets
 from storage.messages import outbox
@@ -49,17 +50,18 @@ COLUMNS = [
 ]
 SIGNED = ("request.approvals_needed", "request.rows")
 """What was requested: where somebody changed it, it is cancelled unsent, with an alert."""
-VALUES = {"last": 0, "last but one": -1, "half way": -(2**30), "zero": None, "below": None}
+VALUES = {"last": 0, "last but one": -1, "half way": -(2**30)}
+OTHERS = {"zero": 0, "below": -1, "last of ours": MOST - 1, "first of others": MOST, "a fraction": 1.5}
 
 
-def number(column: str, value: str, place: str) -> int:
-    if value in ("zero", "below"):
-        return 0 if value == "zero" else -1
+def number(column: str, value: str, place: str) -> float:
+    if value in OTHERS:
+        return 1 if value == "a fraction" and place.startswith("postgresql") else OTHERS[value]
     table, _, name = column.partition(".")
     is_small = place.startswith("postgresql") and not isinstance(
         metadata.tables[table].c[name].type, BigInteger
     )
-    return (2**31 if is_small else 2**63) - 1 + VALUES[value]  # type: ignore[operator]
+    return (2**31 if is_small else 2**63) - 1 + VALUES[value]
 
 
 AN_ALERT = {
@@ -78,7 +80,7 @@ class Edited:
     """What somebody wrote, and takes back."""
 
     column: str
-    number: int
+    number: float
     about: str
 
     def __post_init__(self) -> None:
@@ -327,7 +329,7 @@ async def _are_notified(world: World) -> bool:
 
 
 @pytest.mark.parametrize("url", BACKENDS, indirect=True)
-@pytest.mark.parametrize("value", VALUES)
+@pytest.mark.parametrize("value", [*VALUES, *OTHERS])
 @pytest.mark.parametrize("column", COLUMNS)
 @pytest.mark.parametrize("deed", DEEDS)
 async def test_it_is_done_whatever_number_somebody_wrote(

@@ -1,6 +1,6 @@
 """The name on a new card is the person's: capitalised words and particles between them, no verb.
 
-People, times what is told of them or by whom, times how the card is asked for. In doubt the name is asked for.
+People, times what is said of them, or by whom, times how the card is asked for. In doubt the name is asked for.
 """
 
 from __future__ import annotations
@@ -38,13 +38,16 @@ ASKS = ("{who} needs {own} card: {contact}", "{who} requires a card; reachable u
 
 def _texts() -> list[tuple[str, str]]:
     texts = []
-    for number, (name, told, asks) in enumerate(product(PEOPLE, TELLS + DECIDES, ASKS)):
+    for number, (name, around, asks) in enumerate(product(PEOPLE, TELLS + DECIDES, ASKS)):
         first, last = name.split()[0].lower(), name.split()[-1].lower()
         mail = (f"{first}.{last}", f"{first[0]}.{last}", "office")[number % 3]
         mail = mail.replace("ä", "ae").replace("í", "i")
         contact = f"{mail}@northlane.io, +14165550133"
         texts.append(
-            (asks.format(who=told.format(name=name), own=("a", "her own")[number % 2], contact=contact), name)
+            (
+                asks.format(who=around.format(name=name), own=("a", "her own")[number % 2], contact=contact),
+                name,
+            )
         )
     return texts
 
@@ -66,7 +69,7 @@ def test_only_the_persons_name_opens_on_a_new_card() -> None:
     assert not wrong, wrong[:10]
 
 
-def test_a_name_that_its_address_confirms_is_read_behind_what_is_told() -> None:
+def test_a_name_that_its_address_confirms_is_read_behind_a_story() -> None:
     texts = [(text, name) for text, name in _texts() if f"{name.split()[0].lower()}." in text]
     missed = [text for text, name in texts if _names_opened(text) != [name]]
     assert len(missed) <= len(texts) / 3, missed[:10]

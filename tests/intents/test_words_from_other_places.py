@@ -1,6 +1,6 @@
 """Requests in the words of Lagos, Zurich and Toronto, and whatever stands around them.
 
-What is asked for times the words that ask for it. None opens where it is reported, negated or somebody else's wish.
+What is asked for times the words that ask for it. None opens where it is reported or negated, or another asks for it.
 """
 
 from __future__ import annotations

@@ -56,7 +56,7 @@ OTHERS = {"zero": 0, "below": -1, "last of ours": MOST - 1, "first of others": M
 
 def number(column: str, value: str, place: str) -> float:
     if value in OTHERS:
-        return 1 if value == "a fraction" and place.startswith("postgresql") else OTHERS[value]
+        return MOST if value == "a fraction" and place.startswith("postgresql") else OTHERS[value]
     table, _, name = column.partition(".")
     is_small = place.startswith("postgresql") and not isinstance(
         metadata.tables[table].c[name].type, BigInteger

@@ -1,4 +1,4 @@
-"""A clock that was set back is known by times that are still to come; those of another machine may be a little ahead."""
+"""A clock that was set back is known by times still to come; those of another machine may be a little ahead."""
 
 from __future__ import annotations
 

@@ -19,6 +19,7 @@ from bot.intents.recognition.lookup_intents import (
     status_of,
 )
 from bot.intents.recognition.not_done_here import is_about_others, is_not_done_here
+from bot.intents.recognition.person_names import FULL_NAME, PARTICLES, person_named
 from bot.intents.recognition.record_lookups import (
     asks_what_is_left,
     is_said_plainly,
@@ -39,8 +40,10 @@ from bot.intents.recognition.what_if import WhatIf, read_what_if
 __all__ = [
     "DECIDES",
     "DECISION",
+    "FULL_NAME",
     "HELP",
     "NOT_OFFERED",
+    "PARTICLES",
     "A",
     "C",
     "Frame",
@@ -61,6 +64,7 @@ __all__ = [
     "is_undo",
     "kind_of_request",
     "lookup_intent_of",
+    "person_named",
     "person_of",
     "read_what_if",
     "requester_of",

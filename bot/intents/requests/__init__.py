@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 from bot.intents.model import Reading
 from bot.intents.plain_text import Clause
 from bot.intents.readings import Context
+from bot.intents.recognition import person_named
 from bot.intents.requests.against import LONGEST, asks_for_two, speaks_against
 from bot.intents.requests.around import introduces
 from bot.intents.requests.background import Apart, is_only_background, request_apart, with_card_of_the_tale
@@ -25,7 +26,6 @@ from bot.intents.requests.last_look import (
     may_tell_a_state,
     stays_closed,
 )
-from bot.intents.requests.names import person_named
 from bot.intents.requests.only_asks import only_asks
 from bot.intents.requests.opens_nothing import read_what_opens_nothing
 from bot.intents.requests.other_requests import is_taken_back, read_other_request, read_reveal

@@ -16,10 +16,9 @@ from bot.intents.extraction import INCIDENTAL, Entity
 from bot.intents.model import Reading
 from bot.intents.plain_text import QUOTED, Clause, word_set
 from bot.intents.readings import NO_MARKUP, REQUIRED, Context, is_today, one_card, plain, questions, values_of
-from bot.intents.recognition import Frame, spaced
+from bot.intents.recognition import FULL_NAME, PARTICLES, Frame, person_named, spaced
 from bot.intents.requests.against import LONGEST, asks_for_two, names_by_a_word, speaks_against
 from bot.intents.requests.around import introduces, speaks_against_from_around, without_story
-from bot.intents.requests.names import FULL_NAME, PARTICLES, person_named
 from bot.intents.requests.parts import Part, cut, tells_enough
 from bot.intents.requests.wording import is_small
 

@@ -13,19 +13,23 @@ from bot.intents.plain_text import word_set
 
 #: Inside a name, never at its end: `Femke de Boer`.
 PARTICLES: Final = word_set(
-    "de da van von der den ter ten dos das do del della di du des la le el al bin binti bint ibn zu af av st san santa y"
+    """
+    de da van von der den ter ten dos das do del della di du des la le el al bin binti bint ibn zu af av st san santa y
+    """
 )
 #: Who tells of somebody, and is nobody by that name.
 _DEPARTMENTS: Final = word_set(
     """
-    hr it cfo ceo coo cto cio ciso vp svp evp md pm po pa pr qa sre kyc aml gm r&d ops finance legal payroll procurement compliance treasury accounting
-    accounts audit purchasing logistics operations security marketing sales support facilities admin administration management recruiting recruitment
-    people board headquarters hq office controlling engineering dispatch
+    hr it cfo ceo coo cto cio ciso vp svp evp md pm po pa pr qa sre kyc aml gm r&d ops finance legal payroll
+    procurement compliance treasury accounting accounts audit purchasing logistics operations security marketing sales
+    support facilities admin administration management recruiting recruitment people board headquarters hq office
+    controlling engineering dispatch
     """
 )
 _DASHES: Final = frozenset("–-")
+_A_PARTICLE: Final = "|".join(sorted(PARTICLES))
 FULL_NAME: Final = re.compile(
-    r"(?<![\w§@'])[A-ZÀ-Ž][a-zà-ž'’]+(?: (?:de|da|van|von|der|den|ter|ten|dos|das|do|del|della|di|du|des|la|le|el|al|bin|binti|bint|ibn|zu|af|av|st|san|santa|y)){0,2}(?: [A-ZÀ-Ž][a-zà-ž'’-]+){1,2}(?![\w§@])"
+    rf"(?<![\w§@'])[A-ZÀ-Ž][a-zà-ž'’]+(?: (?:{_A_PARTICLE})){{0,2}}(?: [A-ZÀ-Ž][a-zà-ž'’-]+){{1,2}}(?![\w§@])"
 )
 _SHORT: Final = 4  # letters of an acronym
 _FEWEST: Final = 3  # letters by which an address knows a name

@@ -15,6 +15,7 @@ from typing import Any
 
 from sqlalchemy import Row, bindparam, delete, or_, select
 
+from bot.domain.time import CLOCKS_DIFFER
 from storage import tables as t
 from storage.columns import json_text
 from storage.transaction import Tx
@@ -71,7 +72,7 @@ async def take(tx: Tx, program: str, name: str, *, until: datetime | None = None
     One of a time that is still to come is of a clock that has stepped back since, and was not.
     """
     r = t.reading.c
-    was_before = or_(r.read_at <= (until or tx.now), r.read_at > tx.now)
+    was_before = or_(r.read_at <= (until or tx.now), r.read_at > tx.now + CLOCKS_DIFFER)
     removed = t.reading.delete().where(r.program == program, r.name == name, was_before)
     row = (await tx.run(removed.returning(r.value, r.read_at))).one_or_none()
     return None if row is None else Reading(row.value, row.read_at)

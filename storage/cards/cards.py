@@ -25,6 +25,7 @@ from sqlalchemy import (
 )
 
 from bot.domain.cards import DELETED, CardEntry, NamedBy, label
+from bot.domain.time import CLOCKS_DIFFER
 from storage import tables as t
 from storage.cards import card_counts, card_words
 from storage.cards.card_words import holder_key
@@ -110,7 +111,7 @@ async def put_many(
 
 async def _seen_after(tx: Tx, ids: Collection[str], moment: datetime) -> set[str]:
     """Those of a time that is still to come are of a clock that has stepped back since: they do not count."""
-    found = await tx.run_among(_SEEN_AFTER, ids, moment=moment, now=tx.now)
+    found = await tx.run_among(_SEEN_AFTER, ids, moment=moment, now=tx.now + CLOCKS_DIFFER)
     return {row.id for row in found}
 
 
@@ -373,7 +374,7 @@ async def set_balances(tx: Tx, read: Sequence[tuple[str, Decimal, datetime]]) ->
     A balance that was read later stays: what is given here may be some minutes old.
     """
     if read:
-        rows = [{"card": one, "usd": usd, "at": at, "now": tx.now} for one, usd, at in read]
+        rows = [{"card": one, "usd": usd, "at": at, "now": tx.now + CLOCKS_DIFFER} for one, usd, at in read]
         await tx.run(_set_balances(), rows)
 
 

@@ -88,9 +88,9 @@ _REFUSED = (
     " own log has the reason. If it shows none that you know, report it as a bug of Countersign."
 )
 _OF_THE_SERVER = (
-    "{shown} answers, and refuses the connection. The log of the database server has the reason: a password, a role, a"
-    " database that is not there, pg_hba.conf, or too many connections. Correct it there, or in"
-    " COUNTERSIGN_DATABASE_URL."
+    "{shown} answers, and refuses the connection. The log of the database server has the reason, such as a password, a"
+    " role, a database that is not there, pg_hba.conf, too many connections, or that it is full or going away. Correct"
+    " it there, or in COUNTERSIGN_DATABASE_URL."
 )
 # That the server is away or going away; without a state nothing answered.
 _AWAY = ("08", "57P")

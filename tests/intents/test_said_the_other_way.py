@@ -332,6 +332,7 @@ def test_a_state_said_plainly_is_read(text: str, intent: str) -> None:
 SLIPS = ("uload", "nload", "ulnoad", "unoad", "unlad", "unlooad", "umload")
 LEFT_OUT = ("kindly", "please", "could you", "pls")
 NOUNS = ("block", "freeze", "hold", "lock", "suspension")
+UNKNOWN_VERBS = list(product(LEFT_OUT, ("jift", "lfit", "litf", "remvoe", "ilft"), NOUNS))
 
 
 @pytest.mark.parametrize(
@@ -340,6 +341,11 @@ NOUNS = ("block", "freeze", "hold", "lock", "suspension")
         *(f"{slip} 3018 60.50{end}" for slip, end in product(SLIPS, ("", " pls"))),
         *(f"All is concluded with 3018. {how} the {noun}." for how, noun in product(LEFT_OUT, NOUNS)),
         *(f"{slip} 3018 please" for slip in ("ufreeze", "unfreze", "ublock", "unlok", "nfreeze")),
+        *(
+            f"can you {slip} 3018"
+            for slip in ("uun-freeze", "unn-freeze", "u-freeze", "ub-block", "um-block")
+        ),
+        *(f"All is concluded. {how} {verb} the {noun} on 3018." for how, verb, noun in UNKNOWN_VERBS),
     ],
 )
 def test_a_slip_or_a_cut_that_may_hide_the_opposite_opens_no_form(said: str) -> None:

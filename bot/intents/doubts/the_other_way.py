@@ -103,10 +103,12 @@ _MISSPELT: Final = {
         frozenset({"unfreeze", "unblock", "unlock", "unfrozen", "unlocks", "unblocks"}),
     ),
 }
-_WORD: Final = re.compile(r"(?<![§\w])[a-z]{4,9}\b")
-#: `kindly the block`, where the verb was left out: what is to become of the block is not said.
+_WORD: Final = re.compile(r"(?<![§\w-])(?:[a-z]{1,4}-)?[a-z]{4,9}\b")
+#: `kindly the block`, `kindly jift the block`: what is to become of the block is not said, or not in a word that is known.
 _NO_VERB: Final = re.compile(
-    r"(?:^|[.;,!?\n]\s*)(?:(?:please|pls|kindly|could you|can you|would you|you|to|and) )+(?:the|her|his|their) (?:block|freeze|hold|lock|stop|pause|suspension)\b"
+    r"(?:^|[.;,!?\n]\s*)(?:(?:please|pls|kindly|could you|can you|would you|you|to|and) )+"
+    r"(?:(?!put|plac|set|appl|add|activ|enabl|keep|mak|do |us|giv|impos|rais|renew|extend|reinstat|restor|reappl|start|order|request|want|need|get|lock|block|freez|stop|hold)[a-z]+ )?"
+    r"(?:the|her|his|their) (?:block|freeze|hold|lock|stop|pause|suspension)\b"
 )
 
 
@@ -117,7 +119,7 @@ def _is_a_slip(text: str, intent: str) -> bool:
     opposites, known = _MISSPELT.get(intent, (frozenset(), frozenset()))
     return any(
         abs(len(word) - len(other)) < 2 and OSA.distance(word, other, score_cutoff=1) <= 1
-        for word in _WORD.findall(text)
+        for word in (found.replace("-", "") for found in _WORD.findall(text))
         if word not in known
         for other in opposites
     )

@@ -19,6 +19,7 @@ from bot.services.traces import Traces
 #: Upper bounds in seconds: Slack wants an ack within 3, a change at the API may take more than a minute.
 ACK_BOUNDS_S = (0.05, 0.1, 0.3, 1.0, 3.0)
 CALL_BOUNDS_S = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 90.0)
+_MOST_ALERTS = 1_000
 # An HTTP status from here on.
 _REFUSED = 400
 
@@ -74,7 +75,7 @@ class Measures:
     traces: Traces = field(default_factory=Traces)
     readings: Readings = field(default_factory=Readings)
     alerts_raised_s: dict[str, float] = field(default_factory=dict)
-    """When this process raised those that are open, by id, on the monotonic clock."""
+    """When this process raised the newest ones, by id, on the monotonic clock; without those that it ended."""
     chain_checked_to: int = 0
     """The last entry of the audit chain when it was found whole last; 0 before that."""
     chain_checked_at_s: float | None = None
@@ -90,6 +91,12 @@ class Measures:
         self.call_times.setdefault(operation, Durations(CALL_BOUNDS_S)).add(seconds)
         failed = status is None or status >= _REFUSED
         self.traces.took(operation, seconds, failed=failed, **({"status": status} if status else {}))
+
+    def raised(self, alert_id: str, now_s: float) -> None:
+        """This process raised an alert. Others may end it, so that the oldest are forgotten."""
+        self.alerts_raised_s[alert_id] = now_s
+        if len(self.alerts_raised_s) > _MOST_ALERTS:
+            del self.alerts_raised_s[next(iter(self.alerts_raised_s))]
 
     def acked(self, kind: str, seconds: float) -> None:
         """Slack has our answer to a command, a button, a form or an event."""

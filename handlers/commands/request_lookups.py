@@ -108,8 +108,8 @@ async def _person(asked: Asking, named: str) -> str:
     except UnknownName:
         # Typed here, so nothing is wrong in countersign.toml.
         raise NotFound(
-            f"Not one person is called “{named[1:41]}” in Slack. Mention the one you mean: /requests by @alice last"
-            " week."
+            f"Nobody in Slack is called “{named[1:41]}”, or more than one person is. Mention the one you mean:"
+            " /requests by @alice last week."
         ) from None
     if len(found) != 1:
         raise NotFound("Name one person: /requests by @alice last week.")

@@ -25,8 +25,8 @@ FAULT = {"operation": "GET /me", "effect": "status", "status": 500, "code": "UNA
 async def test_however_the_clock_is_set_an_account_that_cannot_be_read_is_said_and_ends_with_how_long_that_was(
     desk: Desk, at: str, step_s: int
 ) -> None:
-    clock = desk.driver.core.clock
-    step = clock.set_wrong  # type: ignore[attr-defined]
+    clock = desk.driver.world.clock
+    step = clock.set_wrong
     await desk.poll("account", "watch")
     if at in ("before", "there and back"):
         step(step_s)
@@ -64,7 +64,7 @@ async def test_however_the_clock_is_set_the_page_says_that_an_account_is_not_rea
 
     await desk.poll("account")
     assert await late() is None
-    desk.driver.core.clock.set_wrong(step_s)  # type: ignore[attr-defined]
+    desk.driver.world.clock.set_wrong(step_s)
     assert await late() is None
     await desk.driver.world.advance(100)
     assert await late() is None
@@ -78,7 +78,7 @@ async def test_however_the_clock_is_set_the_page_says_that_an_account_is_not_rea
 async def test_what_was_raised_by_a_clock_that_was_fast_ends_as_if_it_had_been_right(
     desk: Desk, back_s: int
 ) -> None:
-    step = desk.driver.core.clock.set_wrong  # type: ignore[attr-defined]
+    step = desk.driver.world.clock.set_wrong
     frozen = desk.driver.world.cards[0]
     await desk.poll("cards")
     step(back_s)
@@ -96,7 +96,7 @@ async def test_what_was_raised_by_a_clock_that_was_fast_ends_as_if_it_had_been_r
 
 
 async def test_an_alert_of_a_process_before_this_one_whose_clock_was_fast_claims_no_time(desk: Desk) -> None:
-    step = desk.driver.core.clock.set_wrong  # type: ignore[attr-defined]
+    step = desk.driver.world.clock.set_wrong
     await desk.poll("account", "watch")
     step(3600)
     await desk.poll("account", "watch")

@@ -9,7 +9,7 @@ import selectors
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import httpx
 import pytest
@@ -76,18 +76,23 @@ class _Gateway(httpx.AsyncBaseTransport):
         return httpx.Response(status, text="<html>bad gateway</html>")
 
 
+class _Noting(Poller):
+    """Notes that it would look, in place of looking."""
+
+    def __init__(self, core: Any) -> None:
+        super().__init__(core, account_every=timedelta(seconds=60))
+        self.is_known = asyncio.Event()
+
+    async def watch(self) -> None:
+        self.is_known.set()
+
+
 async def _known_after_s(next_: Next, *, phase_s: float) -> float:
     """From the moment when nothing is answered any more, on a bot that nobody uses."""
     clock, gateway = _Clock(), _Gateway(next_)
     client: PartnerClient = client_of(gateway, clock)
     core: Any = SimpleNamespace(partners={"main": client}, clock=clock, holds=lambda _name: True)
-    poller = Poller(cast(Any, core), account_every=timedelta(seconds=60))
-
-    async def known() -> None:
-        is_known.set()
-
-    is_known = asyncio.Event()
-    poller.watch = known  # type: ignore[method-assign]
+    poller = _Noting(core)
 
     async def run() -> None:
         while True:
@@ -96,10 +101,10 @@ async def _known_after_s(next_: Next, *, phase_s: float) -> float:
 
     task = asyncio.create_task(run())
     await asyncio.sleep(120 + phase_s)
-    assert not is_known.is_set()
+    assert not poller.is_known.is_set()
     gateway.is_away, began = True, clock.monotonic()
     async with asyncio.timeout(300):
-        await is_known.wait()
+        await poller.is_known.wait()
     # The page asks the same.
     assert client.contact.away_for_s
     task.cancel()

@@ -14,14 +14,16 @@ import verify_audit
 from bot.domain.errors import CountersignError
 from bot.domain.requests import Request
 from bot.services.alerts import put_back_rules
-from bot.services.operators import changed_rows, safe_mode
+from bot.services.operators import changed_rows, deep_check, safe_mode
 from bot.services.requests import approvals, lifecycle
 from storage import audit
+from storage.columns import MOST
 from storage.tables import metadata
 from tests.services.outcome_steps import TOPUP, Fault
 from tests.services.test_deep_check import another
 from tests.services.test_safe_mode_on_record import restored
 from tests.support.kinds import asked
+from tests.support.processes import WHO, who_goes_on
 from tests.support.world import BOB, CAROL, World, a_world
 from tests.thief.edits import Database, insert, opened
 from tests.thief.programme import place_of
@@ -160,3 +162,28 @@ async def test_an_export_is_whole_whatever_of_a_request_that_had_ended_was_put_b
 
         is_whole = await _is_whole(world, tmp_path)
         assert is_whole, capsys.readouterr().out
+
+
+VERSIONS = {"last": 2**63 - 1, "first of others": MOST, "last of ours": MOST - 1, "the one before": MOST - 2}
+
+
+@pytest.mark.parametrize("who", WHO)
+@pytest.mark.parametrize("way", ["it is rejected", "it is cancelled", "it is approved"])
+@pytest.mark.parametrize("version", [*VERSIONS, "a fraction"])
+async def test_versions_on_record_only_rise_whatever_number_somebody_wrote(
+    tmp_path: Path, way: str, version: str, who: str
+) -> None:
+    async with a_world(tmp_path) as world, who_goes_on(world, who) as hand_over:
+        request = await world.top_up("50", approved=False)
+        await world.run(5)
+        hand_over()
+        number = {**VERSIONS, "a fraction": 1.5}[version]
+        with opened(place_of(world)) as database:
+            database.write("UPDATE request SET version = ? WHERE id = ?", number, request.id)
+
+        await WAYS[way](world, request)
+        await _is_sent(world, request)
+
+        assert await _is_whole(world, tmp_path)
+        async with world.store.read() as tx:
+            assert await deep_check.differences(tx) == []

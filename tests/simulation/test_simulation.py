@@ -15,6 +15,7 @@ from tests.simulation import command, plan, soak
 from tests.simulation.plan.bursts import BURSTS
 from tests.simulation.plan.words import CRASH_POINTS
 from tests.simulation.planted import BUGS, Curve, curve
+from tests.simulation.world import stand_ins
 from tests.support.walks import drawn
 
 ROOT = Path(__file__).parents[2]
@@ -248,3 +249,20 @@ BY_RUNNING = {
     *("no loop spins", "no unforeseen error", "people can end it", "a wrong key starts nothing"),
     *("the card that was named", "I-17 chain", "I-18 one holder", "S sums"),
 }
+
+
+def test_whatever_the_simulation_replaces_is_there() -> None:
+    """A name that nobody reads any more would be set, and what it stood for would wait for the machine's clock."""
+    asked = (
+        "import ast, inspect\n"
+        f"from {stand_ins.__name__} import take_over\n"
+        "taken = [one.targets[0] for one in ast.walk(ast.parse(inspect.getsource(take_over)))"
+        " if isinstance(one, ast.Assign)]\n"
+        "names = [ast.unparse(one) for one in taken if isinstance(one, ast.Attribute)]\n"
+        "assert len(names) > 10\n"
+        "[eval(name, take_over.__globals__ | {'sys': __import__('sys')}) for name in names]\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", asked], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr[-500:]

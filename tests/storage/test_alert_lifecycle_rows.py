@@ -2,10 +2,12 @@
 
 from datetime import timedelta
 
+import pytest
 from sqlalchemy import select
 
 from storage import tables
 from storage.cards import api_snapshots, history, otp_recipients
+from storage.columns import MOST
 from storage.messages import alerts, mutes
 from storage.store import Store
 from storage.transaction import Tx
@@ -54,6 +56,20 @@ async def test_thread_lines_are_numbered_and_open_alerts_are_found_by_kind_and_c
         await alerts.resolve(tx, low.dedupe)
         assert await alerts.open_one(tx, low.dedupe) is None
         assert await alerts.open_one(tx, other.dedupe) == other
+
+
+@pytest.mark.parametrize("numbers", [(MOST - 1, MOST), (MOST, MOST + 1), (2, MOST - 1, MOST), (2**31 - 1,)])
+async def test_a_line_is_added_whatever_numbers_somebody_wrote_beside_it(
+    store: Store, numbers: tuple[int, ...]
+) -> None:
+    async with store.begin() as tx:
+        low = await raised(tx)
+        await alerts.add_thread_line(tx, low.id, actor="U1", text="a")
+        theirs = {"alert_id": low.id, "at": tx.now, "actor": "U2", "text": "x"}
+        await tx.run(tables.alert_thread_line.insert(), [{**theirs, "n": number} for number in numbers])
+    async with store.begin() as tx:
+        for text in ("b", "c"):
+            assert await alerts.add_thread_line(tx, low.id, actor="U1", text=text) not in (1, *numbers)
 
 
 async def test_a_mute_rule_holds_until_its_end(store: Store, clock: FrozenClock) -> None:

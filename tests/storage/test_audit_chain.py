@@ -27,6 +27,7 @@ from storage.store import Store
 from storage.transaction import ChainMemory, Tx
 from storage.vault import Keyring, Vault, new_master
 from tests.storage.conftest import MASTER, Opener
+from tests.support.changed_log import raw
 from tests.support.clock import FrozenClock
 
 pytestmark = pytest.mark.by_turns(2)
@@ -50,18 +51,6 @@ async def _grow(store: Store, count: int = LINKS) -> None:
 async def _verify(store: Store, **asked: Any) -> Report:
     async with store.read() as tx:
         return await audit.verify(tx, **asked)
-
-
-async def _raw(store: Store, *statements: str) -> None:
-    """What an attacker with the database, but without the master key, can do: triggers off, then anything."""
-    async with store.begin() as tx:
-        if tx.is_postgres:
-            await tx.run(text("SET LOCAL session_replication_role = replica"))
-        else:
-            for name in ("audit_no_update", "audit_no_delete"):
-                await tx.run(text(f"DROP TRIGGER IF EXISTS {name}"))
-        for statement in statements:
-            await tx.run(text(statement.replace(":", r"\:")))
 
 
 async def test_an_untouched_chain_is_whole(store: Store) -> None:
@@ -97,7 +86,7 @@ async def test_a_float_or_a_secret_cannot_be_written_to_it(store: Store, body: M
 
 async def test_a_change_whose_entry_fails_does_not_happen(own_store: Store) -> None:
     """The audit table is made to refuse: the change in the same transaction must be gone with it."""
-    await _raw(own_store, "DROP TABLE audit")
+    await raw(own_store, "DROP TABLE audit")
 
     async def change() -> None:
         async with own_store.begin() as tx:
@@ -162,7 +151,7 @@ async def test_a_changed_field_is_found(store: Store, column: str) -> None:
     await _grow(store)
     changed = "'2020-01-01T00:00:00.000000Z'" if column == "at" else f"{column} || 'x'"
 
-    await _raw(store, f"UPDATE audit SET {column} = {changed} WHERE seq = 5")
+    await raw(store, f"UPDATE audit SET {column} = {changed} WHERE seq = 5")
 
     assert await _verify(store) == Report(False, 4, 4, 5, "hash")
 
@@ -171,7 +160,7 @@ async def test_a_time_that_is_written_in_another_form_is_found(sqlite_store: Sto
     """The same moment, but not the text that was hashed."""
     await _grow(sqlite_store)
 
-    await _raw(sqlite_store, "UPDATE audit SET at = replace(at, 'Z', '+00:00') WHERE seq = 5")
+    await raw(sqlite_store, "UPDATE audit SET at = replace(at, 'Z', '+00:00') WHERE seq = 5")
 
     assert await _verify(sqlite_store) == Report(False, 4, 4, 5, "hash")
 
@@ -203,7 +192,7 @@ async def test_a_chain_longer_than_what_is_read_at_once_is_checked_to_its_end(
     assert await _verify(store) == Report(True, LINKS, LINKS)
     assert await _verify(store, from_seq=3, to_seq=11) == Report(True, 9, 11)
 
-    await _raw(store, "DELETE FROM audit WHERE seq = 6")
+    await raw(store, "DELETE FROM audit WHERE seq = 6")
     assert await _verify(store) == Report(False, 5, 5, 6, "gap")
 
 
@@ -217,7 +206,7 @@ async def test_a_single_changed_character_of_the_proof_is_found(store: Store, co
     at = drawn.randrange(20, len(text_now))
     other = "0" if text_now[at] != "0" else "1"
 
-    await _raw(
+    await raw(
         store, f"UPDATE audit SET {column} = '{text_now[:at] + other + text_now[at + 1 :]}' WHERE seq = 5"
     )
 
@@ -227,7 +216,7 @@ async def test_a_single_changed_character_of_the_proof_is_found(store: Store, co
 async def test_an_entry_taken_out_of_the_middle_is_found(store: Store) -> None:
     await _grow(store)
 
-    await _raw(store, "DELETE FROM audit WHERE seq = 5")
+    await raw(store, "DELETE FROM audit WHERE seq = 5")
 
     assert await _verify(store) == Report(False, 4, 4, 5, "gap")
 
@@ -236,7 +225,7 @@ async def test_an_entry_taken_out_and_the_rest_renumbered_is_found(store: Store)
     await _grow(store)
 
     renumber = [f"UPDATE audit SET seq = {n - 1} WHERE seq = {n}" for n in range(6, LINKS + 1)]
-    await _raw(store, "DELETE FROM audit WHERE seq = 5", *renumber)
+    await raw(store, "DELETE FROM audit WHERE seq = 5", *renumber)
 
     assert (await _verify(store)).kind == "prev"
 
@@ -245,7 +234,7 @@ async def test_two_entries_changed_round_are_found(store: Store) -> None:
     await _grow(store)
 
     swap = ("UPDATE audit SET seq = 99 WHERE seq = 5", "UPDATE audit SET seq = 5 WHERE seq = 6")
-    await _raw(store, *swap, "UPDATE audit SET seq = 6 WHERE seq = 99")
+    await raw(store, *swap, "UPDATE audit SET seq = 6 WHERE seq = 99")
 
     found = await _verify(store)
     assert (found.ok, found.first_bad, found.kind) == (False, 5, "prev")
@@ -264,7 +253,7 @@ async def test_an_entry_put_in_behind_the_head_is_found(store: Store) -> None:
     await _grow(store)
 
     copied = "INSERT INTO audit SELECT 13, at, actor, action, subject, outcome, reason_code, body,"
-    await _raw(store, f"{copied} policy_version, prev, hash, mac FROM audit WHERE seq = 12")
+    await raw(store, f"{copied} policy_version, prev, hash, mac FROM audit WHERE seq = 12")
 
     assert (await _verify(store)).ok is False
 
@@ -289,10 +278,10 @@ async def test_a_cut_tail_is_found_by_the_head_row_and_with_it_gone_by_an_anchor
     await _grow(store)
     anchor = await _anchor(store)
 
-    await _raw(store, "DELETE FROM audit WHERE seq > 9")
+    await raw(store, "DELETE FROM audit WHERE seq > 9")
     assert await _verify(store) == Report(False, 9, 9, 10, "head")
 
-    await _raw(store, "UPDATE audit_head SET seq = 9, hash = (SELECT hash FROM audit WHERE seq = 9)")
+    await raw(store, "UPDATE audit_head SET seq = 9, hash = (SELECT hash FROM audit WHERE seq = 9)")
     assert await _verify(store) == Report(True, 9, 9), "without an anchor nothing can tell"
     assert await _verify(store, anchors=[anchor]) == Report(False, 9, 9, 10, "anchor")
 
@@ -303,7 +292,7 @@ async def test_a_cut_and_regrown_chain_is_found_by_an_anchor(store: Store, clock
     anchor = await _anchor(store)
     clock.advance(60)
 
-    await _raw(
+    await raw(
         store,
         "DELETE FROM audit WHERE seq > 9",
         "UPDATE audit_head SET seq = 9, hash = (SELECT hash FROM audit WHERE seq = 9)",
@@ -321,10 +310,10 @@ async def test_a_whole_chain_deleted_is_found(store: Store) -> None:
     await _grow(store)
     anchor = await _anchor(store)
 
-    await _raw(store, "DELETE FROM audit")
+    await raw(store, "DELETE FROM audit")
     assert await _verify(store) == Report(False, 0, 0, 1, "head")
 
-    await _raw(store, "UPDATE audit_head SET seq = 0, hash = ''")
+    await raw(store, "UPDATE audit_head SET seq = 0, hash = ''")
     assert await _verify(store, anchors=[anchor]) == Report(False, 0, 0, 1, "anchor")
 
 
@@ -390,7 +379,7 @@ async def test_any_change_to_any_link_is_found(sqlite_store: Store, seed: int) -
     at, flip = drawn.randrange(len(value)), 1 << drawn.randrange(6)
     changed = value[:at] + chr(ord(value[at]) ^ flip) + value[at + 1 :]
 
-    await _raw(
+    await raw(
         sqlite_store,
         f"UPDATE audit SET {column} = '{changed.replace(chr(39), chr(39) * 2)}' WHERE seq = {seq}",
     )
@@ -475,7 +464,7 @@ async def _rewrite(store: Store, forge: Forge) -> None:
     async with store.read() as tx:
         old = [e async for e in audit.entries(tx)]
         new = forge(tx, old)
-    await _raw(store, "DELETE FROM audit")
+    await raw(store, "DELETE FROM audit")
     async with store.begin() as tx:
         for entry in new:
             await tx.run(t.audit.insert().values(asdict(entry)))

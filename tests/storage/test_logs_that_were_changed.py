@@ -29,6 +29,7 @@ from storage.store import Store
 from storage.transaction import ChainMemory, Contradiction, PasskeysOnRecord, RequestRow, Tx
 from storage.vault import Keyring, Vault, new_master
 from tests.storage.conftest import MASTER
+from tests.support.changed_log import raw
 
 Read = Callable[[Tx], Awaitable[object]]
 READINGS: dict[str, Read] = {"money": on_record.of, "passkeys": passkeys_on_record.of}
@@ -40,17 +41,6 @@ async def grow(store: Store, count: int = 3, action: str = "t", subject: str = "
     for _ in range(count):
         async with store.begin() as tx:
             await audit.append(tx, actor="A", action=action, subject=subject)
-
-
-async def raw(store: Store, *statements: str) -> None:
-    async with store.begin() as tx:
-        if tx.is_postgres:
-            await tx.run(text("SET LOCAL session_replication_role = replica"))
-        else:
-            for name in ("audit_no_update", "audit_no_delete"):
-                await tx.run(text(f"DROP TRIGGER IF EXISTS {name}"))
-        for statement in statements:
-            await tx.run(text(statement))
 
 
 def forget(store: Store) -> ChainMemory:

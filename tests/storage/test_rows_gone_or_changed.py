@@ -7,6 +7,7 @@ import sqlite3
 from contextlib import closing
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import pytest
@@ -292,17 +293,17 @@ async def test_a_link_is_opened_and_its_page_answered_once(sqlite_store: Store) 
 
 
 async def test_a_safe_mode_of_one_copy_begins_once_and_is_noted_once(sqlite_store: Store) -> None:
-    where = {"head_at": NOW, "anchor_seq": 9, "anchor_at": NOW}
+    enter = partial(safe_mode.enter, head_at=NOW, anchor_seq=9, anchor_at=NOW)
     async with sqlite_store.begin() as tx:
-        assert await safe_mode.enter(tx, head_seq=2, **where)  # type: ignore[arg-type]
+        assert await enter(tx, head_seq=2)
     async with sqlite_store.begin() as tx:
-        assert not await safe_mode.enter(tx, head_seq=2, **where)  # type: ignore[arg-type]
+        assert not await enter(tx, head_seq=2)
         mode = await safe_mode.current(tx)
         assert mode is not None
         assert await safe_mode.note_voided(tx, mode, "p1")
     async with sqlite_store.begin() as tx:
         assert not await safe_mode.note_voided(tx, mode, "p1"), "another process was first"
-        assert await safe_mode.enter(tx, head_seq=3, **where)  # type: ignore[arg-type]
+        assert await enter(tx, head_seq=3)
     async with sqlite_store.begin() as tx:
         assert not await safe_mode.note_voided(tx, mode, "p1"), "that one is over"
         again = await safe_mode.current(tx)

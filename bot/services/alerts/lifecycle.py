@@ -45,7 +45,7 @@ async def raise_(tx: Tx, core: Core, said: Said, *, condition: str, subject: str
         text=said.text,
     )
     if is_new:
-        core.measures.alerts_raised_s[alert.id] = core.clock.monotonic()
+        core.measures.raised(alert.id, core.clock.monotonic())
         body = _recorded(alert, severity=said.severity.value)
         await audit.record(tx, core, "system:alerts", "alert.raised", f"alert:{alert.id}", body)
     await _show(tx, core, alert, f"raised:{alert.count}", later=not is_new)

@@ -29,6 +29,8 @@ _DOLLARS: Final = ("dol", "dll", "buck")
 _FIGURE: Final = re.compile(
     rf"(?:{NUMBER_WORDS})s?|[cdfghjlmpqrsvxyz]|something|odd|squared|cubed|big|net|gross"
 )
+#: `set 3- secure on nora`: a word that has lost a letter.
+_CUT_WORD: Final = re.compile(r"\s?-\s?[a-z]+ (?:on|for|of|at) (?:the )?(?:card )?§c")
 _AND_MORE: Final = re.compile(
     r" (?:and|&|plus) (?:change|a (?:bit|half|little)|some\b|something|then some|more)"
 )
@@ -76,7 +78,7 @@ def _beside(text: str, number: int) -> str:
     behind, before = _BEHIND.match(text, found.end()), text[max(0, found.start() - _LONGEST) : found.start()]
     word = behind["word"] if behind else ""
     things = word.endswith("s") and not word.startswith(_DOLLARS) and word not in _NO_THINGS
-    more = _FIGURE.fullmatch(word) or _AND_MORE.match(text, found.end())
+    more = _FIGURE.fullmatch(word) or any(one.match(text, found.end()) for one in (_AND_MORE, _CUT_WORD))
     if things or more or _A_PART_OF.search(before) or _A_POINT.search(before):
         return "how much exactly, in US dollars"
     return ""

@@ -28,6 +28,8 @@ _OFF: Final = r"(?:off|out|away|gone|ended|over|no more|undone|removed|lifted)"
 _IS_OFF: Final = re.compile(
     rf"{_FROST}(?:\s*(?:→|:|=|-|to be|can come|can go|comes|goes|has to come))*\s*{_OFF}\b", re.IGNORECASE
 )
+#: A slip of `❄️ off`, or the freeze of a card.
+_OF: Final = re.compile(rf"{_FROST}\s*of\b", re.IGNORECASE)
 _UN: Final = re.compile(rf"\b(?:un|de)[ -]?{_FROST}", re.IGNORECASE)
 _NOT_IT: Final = re.compile(
     rf"(?:{_NO}|\b(?:no|not|don'?t|never|without|stop|why|no more)\b)\s*(?:{_FROST}|{_THAW})|(?:{_FROST}|{_THAW})\s*(?:{_NO}|\b(?:not?|never)\b)",
@@ -128,7 +130,7 @@ def _line_in_words(line: str, cards: Directory) -> str:
         return line
     if len(line) > _LONGEST_LINE:
         return _MEANS_MUCH.sub(QUOTED, line)
-    line = _ARROWS.sub(" → ", line)
+    line = _ARROWS.sub(" → ", _OF.sub(f"{QUOTED} of", line))
     if "→" in line:
         line = _STATES.sub(lambda found: _turned(found, cards), line)
         line = _BECOMES.sub(lambda found: _becomes(found, cards), line)

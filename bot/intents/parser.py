@@ -37,6 +37,7 @@ from bot.intents.doubts import (
     asks_for_a_part,
     doubt_of_sum,
     is_another_value,
+    is_unsure_which_network,
     may_be_said_to_others,
     may_mean_another_card,
     moves_again,
@@ -315,6 +316,8 @@ def _as_meant(reading: Reading, context: Context, text: str, said: str) -> Readi
         return _kept_closed(reading, "That may be meant in another way.", wanted=other)
     if doubt := doubt_of_sum(reading, context):
         return _in_doubt(reading, doubt)
+    if reading.intent == "submit_funding" and is_unsure_which_network(said):
+        return _without("network", reading)
     if is_another_value(said, reading.intent):
         return _without(VALUE_OF[reading.intent], reading)
     why = _why_not_opened(reading, context, said)

@@ -254,6 +254,7 @@ def test_it_opens_its_form_with_just_these_values(text: str, intent: str, slots:
         "🔒of 3018",
         "set 3- secure on nora, ferry website wants code",
         "set 3 -secure for 3018",
+        "activate please 3-e Secure on ads-eu",
         "show me hugo-o's card number tonight",
         "show me hugo-o's card number until Friday",
         "Carol wants us to show me hugo-o's card number",

@@ -12,7 +12,7 @@ from bot.intents.doubts.freeze_direction import direction_of
 from bot.intents.doubts.not_said_to_us import may_be_said_to_others
 from bot.intents.doubts.not_that_card import may_mean_another_card
 from bot.intents.doubts.not_that_sum import doubt_of_sum
-from bot.intents.doubts.not_that_value import VALUE_OF, is_another_value, moves_again
+from bot.intents.doubts.not_that_value import VALUE_OF, is_another_value, is_unsure_which_network, moves_again
 from bot.intents.doubts.only_in_part import asks_for_a_part
 from bot.intents.doubts.reports import tells
 from bot.intents.doubts.the_other_way import the_other_way, turned
@@ -24,6 +24,7 @@ __all__ = [
     "direction_of",
     "doubt_of_sum",
     "is_another_value",
+    "is_unsure_which_network",
     "may_be_said_to_others",
     "may_mean_another_card",
     "moves_again",

@@ -30,7 +30,7 @@ _FIGURE: Final = re.compile(
     rf"(?:{NUMBER_WORDS})s?|[cdfghjlmpqrsvxyz]|something|odd|squared|cubed|big|net|gross"
 )
 #: `set 3- secure on nora`: a word that has lost a letter.
-_CUT_WORD: Final = re.compile(r"\s?-\s?[a-z]+ (?:on|for|of|at) (?:the )?(?:card )?§c")
+_CUT_WORD: Final = re.compile(r"-[a-z]|\s?-\s?[a-z]+ (?:[a-z]+ )?(?:on|for|of|at) (?:the )?(?:card )?§c")
 _AND_MORE: Final = re.compile(
     r" (?:and|&|plus) (?:change|a (?:bit|half|little)|some\b|something|then some|more)"
 )

@@ -112,6 +112,19 @@ _NO_SUM_TO_MOVE: Final = re.compile(
 )
 
 
+#: Which network it was, the writer does not know, or says two of them; `base` alone is a word like any other.
+_UNSURE_WHICH: Final = re.compile(
+    r"\beither\b|\b(?:base|§n\d+§)(?: network| chain)? or (?:the |on |via |maybe |was it )*(?:base|§n\d+§)"
+    r"|\b(?:which|what) (?:one|network|chain|of them)? ?(?:i|we|he|she|they|it) (?:used|sent|picked|chose|took|was)\b"
+    r"|\b(?:not sure|unsure|forgot|(?:can|do|did) ?n['’]?t (?:know|remember|recall)|(?:cannot|can not|do not) (?:know|remember|recall))\b"
+)
+
+
+def is_unsure_which_network(text: str) -> bool:
+    """Does a masked text in small letters leave open on which network a deposit was sent?"""
+    return _UNSURE_WHICH.search(text) is not None
+
+
 def is_another_value(text: str, intent: str) -> bool:
     """Is what a text of `as_said` in small letters holds for a value no new limit, markup or number, or no amount to move?"""
     if intent in _MOVES:
@@ -152,4 +165,4 @@ def moves_again(text: str, intent: str) -> bool:
     return intent in _MOVES and _STANDING.search(text) is not None
 
 
-__all__ = ["VALUE_OF", "is_another_value", "moves_again"]
+__all__ = ["VALUE_OF", "is_another_value", "is_unsure_which_network", "moves_again"]

@@ -236,3 +236,14 @@ def test_the_digits_of_another_card_are_no_sum(frame: str) -> None:
 )
 def test_a_plain_sum_is_read(text: str, value: str) -> None:
     assert _opened(text) == [value]
+
+
+@pytest.mark.parametrize("asks", ["Top-up request", "top up", "load"])
+@pytest.mark.parametrize("named", ["Amount: USD 2,450.00", "amount = 2450", "Amount: $2450"])
+def test_what_a_field_calls_the_amount_is_the_only_one(asks: str, named: str) -> None:
+    for text in (
+        f"Card: 3018, 1, {asks}, 2, 3, {named}",
+        f"1, {asks}, Card: 3018, {named}, 2",
+        f"Card: 3018\n{named}\n{asks}",
+    ):
+        assert _opened(text) in ([], ["2450"], ["2450.00"]), text

@@ -343,7 +343,16 @@ UNKNOWN_VERBS = list(product(LEFT_OUT, ("jift", "lfit", "litf", "remvoe", "ilft"
         *(f"{slip} 3018 please" for slip in ("ufreeze", "unfreze", "ublock", "unlok", "nfreeze")),
         *(
             f"can you {slip} 3018"
-            for slip in ("uun-freeze", "unn-freeze", "u-freeze", "ub-block", "um-block")
+            for slip in (
+                "uun-freeze",
+                "unn-freeze",
+                "u-freeze",
+                "ub-block",
+                "um-block",
+                "u-ice",
+                "nu-ice",
+                "u-lock",
+            )
         ),
         *(f"All is concluded. {how} {verb} the {noun} on 3018." for how, verb, noun in UNKNOWN_VERBS),
     ],

@@ -29,6 +29,8 @@ _DOLLARS: Final = ("dol", "dll", "buck")
 _FIGURE: Final = re.compile(
     rf"(?:{NUMBER_WORDS})s?|[cdfghjlmpqrsvxyz]|something|odd|squared|cubed|big|net|gross"
 )
+#: `1, Top-up, 2, Amount: USD 50`: where a field says which one is the amount, no other is.
+_NAMED_AMOUNT: Final = re.compile(r"\bamount\s*[:=]\s*(?:usd|us)?\W{0,2}§[ax](\d+)§", re.IGNORECASE)
 #: `set 3- secure on nora`: a word that has lost a letter.
 _CUT_WORD: Final = re.compile(r"-[a-z]|\s?-\s?[a-z]+ (?:[a-z]+ )?(?:on|for|of|at) (?:the )?(?:card )?§c")
 _AND_MORE: Final = re.compile(
@@ -56,6 +58,9 @@ def doubt_of_sum(reading: Reading, context: Context) -> str:
         doubt = _beside(text, number) or _or_a_card(entity, context)
         if doubt:
             return doubt
+    named = {int(found[1]) for found in _NAMED_AMOUNT.finditer(text)}
+    if named - {number for number, _ in sums}:
+        return "how much exactly, in US dollars"
     in_dollars = sums and all(_currency(entity) == "USD" for _, entity in sums)
     return IN_DOLLARS if not in_dollars and is_said_of_other_money(text) else ""
 

@@ -104,6 +104,8 @@ _MISSPELT: Final = {
     ),
 }
 _WORD: Final = re.compile(r"(?<![§\w-])(?:[a-z]{1,4}-)?[a-z]{4,9}\b")
+#: Half of a word before one that freezes, which is neither `un-` nor `re-`: `u-ice may sato`.
+_HALF_BEFORE: Final = re.compile(r"(?<![\w§-])(?!re-)[a-z]{1,3}-(?:ice|freez\w*|block|lock|hold)\b")
 #: `kindly the block`, `kindly jift the block`: what is to become of the block is not said, or not in a word that is known.
 _NO_VERB: Final = re.compile(
     r"(?:^|[.;,!?\n]\s*)(?:(?:please|pls|kindly|could you|can you|would you|you|to|and) )+"
@@ -138,7 +140,7 @@ def the_other_way(reading: Reading, context: Context) -> str:
         return way
     if wrong.search(text) or _is_a_slip(text, reading.intent):
         return _OPPOSITE[reading.intent]
-    if reading.intent == "freeze_card" and _NO_VERB.search(text):
+    if reading.intent == "freeze_card" and (_NO_VERB.search(text) or _HALF_BEFORE.search(text.lower())):
         return "unfreeze_card"
     return reading.intent if reading.intent in _OF_MONEY and _NEITHER.search(text) else ""
 

@@ -244,6 +244,7 @@ def test_what_a_field_calls_the_amount_is_the_only_one(asks: str, named: str) ->
     for text in (
         f"Card: 3018, 1, {asks}, 2, 3, {named}",
         f"1, {asks}, Card: 3018, {named}, 2",
+        f"Card: 3018, 1, {asks}, 2, 3, Reason: booth deposit for the expo, {named}",
         f"Card: 3018\n{named}\n{asks}",
     ):
         assert _opened(text) in ([], ["2450"], ["2450.00"]), text

@@ -21,6 +21,7 @@ from bot.intents.readings import (
     card_by_a_common_word,
     first_load,
     one_card,
+    questions,
     read_lookup_as,
     values_of,
 )
@@ -35,6 +36,10 @@ NOTHING: Final = 0.85
 REFUSED: Final = 0.4
 #: The share from which nothing is offered to what only looks like a request; below it that share counts for nothing.
 ONLY_LOOKS_SO: Final = 0.985
+#: The share of all requests below which the form of one that the rules would open is asked about first.
+RULED_OUT: Final = 0.05
+#: Requests told by a value that no other has: a rate, a hash.
+_TOLD_BY_VALUE: Final = frozenset({"set_markup", "submit_funding"})
 _LEAST: Final = 0.01
 #: The share from which a request is offered for a question: it was made small before.
 _LEAST_ASKED: Final = 0.12
@@ -148,6 +153,7 @@ class Ranked:
 
 def ranked(readings: Sequence[Reading], context: Context) -> Ranked:
     """The readings of the rules with what the ranker says to them, and with what the words of a request tell."""
+    readings = [_with_second_opinion(one, context) for one in readings]
     found = _ranked(readings, context)
     if context.doubts or any(r.opened or r.kind or r.takes_back for r in readings):
         return found
@@ -157,6 +163,28 @@ def ranked(readings: Sequence[Reading], context: Context) -> Ranked:
     if more:
         found = Ranked(found.readings, (*more, *found.suggestions)[:MOST])
     return _in_its_direction(found, context)
+
+
+def _with_second_opinion(reading: Reading, context: Context) -> Reading:
+    """A form that would open, kept closed where the ranker all but rules out that this is the request which is meant.
+
+    The rules and the ranker err in different places: it sees the whole text, they its frames and values. Whether anything
+    is meant at all is left to the rules.
+    """
+    if not reading.opened or reading.kind or not _is_ruled_out(reading.intent, context):
+        return reading
+    ask = questions.really(reading.intent, reading.slots, "I am not sure that this asks for it.")
+    return replace(reading, intent="ambiguous", wanted=reading.intent, opened=False, ask=ask)
+
+
+def _is_ruled_out(intent: str, context: Context) -> bool:
+    if intent in _TOLD_BY_VALUE:
+        return False
+    masked = context.found.masked
+    shares = {name: share for name, share in ranker().ranked(masked) if name in _REQUESTS}
+    if intent not in shares or shares[intent] >= RULED_OUT * sum(shares.values()):
+        return False
+    return direction_of(spaced(masked).lower()) != intent
 
 
 def _in_its_direction(found: Ranked, context: Context) -> Ranked:

@@ -180,3 +180,11 @@ def test_whoever_said_so_is_why_it_is_asked(said: str) -> None:
     (one,) = _read(said).readings
 
     assert one.opened
+
+
+@pytest.mark.parametrize("who", ["Mr Park", "the driver", "our agency", "he", "Hugo", "my colleague"])
+@pytest.mark.parametrize("does", ["demands", "insists", "begs", "demanded"])
+@pytest.mark.parametrize("more", ["", ".", ", in a tone which I do not appreciate", " - since Friday"])
+def test_who_wants_it_may_be_said_behind_it(who: str, does: str, more: str) -> None:
+    for asked in ("that the card 3018 be unfrozen", "unfreeze 3018", "load 50 on 3018", "freeze 3018"):
+        assert not any(one.opened for one in _read(f"{asked}, {who} {does}{more}").readings)

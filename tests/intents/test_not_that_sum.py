@@ -248,3 +248,13 @@ def test_what_a_field_calls_the_amount_is_the_only_one(asks: str, named: str) ->
         f"Card: 3018\n{named}\n{asks}",
     ):
         assert _opened(text) in ([], ["2450"], ["2450.00"]), text
+
+
+@pytest.mark.parametrize(
+    "begun", ["two huedred and", "three hundret and", "one thousnd and", "Four hunderd And"]
+)
+@pytest.mark.parametrize("rest", ["ten", "fifty dollars", "12", "seventy-five"])
+def test_a_number_in_words_that_lost_a_letter_is_asked_about(begun: str, rest: str) -> None:
+    texts = [frame.format(sum=f"{begun} {rest}") for frame in FRAMES]
+
+    assert [text for text in texts if _opened(text)] == []

@@ -1,4 +1,4 @@
-"""Before a form opens the ranker is asked, too: where it all but rules out which request the rules have read, it is asked.
+"""Before a form opens the ranker is asked, too: what it all but rules out is asked about, whatever the rules have read.
 
 It sees the whole text, they its frames and values, so the two seldom err together. It opens nothing by this.
 """
@@ -15,7 +15,7 @@ from tests.support import authors
 _WRONG_WAY = (("freeze_card", "unfreeze_card"), ("topup_card", "unload_card"))
 #: What the rules of their day opened wrongly, each by a slip or another order of its words.
 _OPENED_ONCE = {
-    "Morning! Truckstop bookings online keep asking for 3D Sceure and hugo-o doesn't have it. Please enable it for him.": "unfreeze_card",
+    "Truckstop bookings online keep asking for 3D Sceure and hugo-o doesn't have it. Please enable it": "unfreeze_card",
     "howzit can you open nora haddad's card again been frozen and she is back on the road from today": "freeze_card",
     "lift vhe freeze on ads-eu. meta refunded both dupes so we're good to run again": "freeze_card",
     "The last request of mine, the one on 8863, retire it please, the agency invoices at the end": "close_card",

@@ -101,7 +101,7 @@ _ROWS: Final = tuple(
             "unfreeze {c}",
         ),
         (
-            rf"(?P<c>{_OF_CARD}§c\d+§(?: card)?) (?:can|may|should|must)(?: now| please)? (?:go|be|come) (?:live|active|back on|back in use|back in service)(?: again)?",
+            rf"(?P<c>{_OF_CARD}§c\d+§(?: card)?) (?:can|may|should|must)(?: now| please)? (?:go|be|come) (?:live|active|back (?:to (?:being )?(?:active|normal|work|life)|on|in use|in service|in action|online)|online)(?: again)?",
             "unfreeze {c}",
         ),
         (rf"(?:let|allow) {_O} (?:to )?(?:work|run|live|function|be used|go live) again", "unfreeze {c}"),

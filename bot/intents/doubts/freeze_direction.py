@@ -222,6 +222,7 @@ _SAME: Final = (
         "off ",
     ),
     (re.compile(r"\b(?:no longer|not any ?more|no more)\b"), "not"),
+    (re.compile(r"\bnot (?:needed|necessary|required|wanted|warranted|justified)\b(?: any ?more)?"), "off"),
 )
 #: `hold off on freezing it` is no switch; and what is not to be done says nothing of the other way.
 _NOT_DONE: Final = re.compile(

@@ -11,7 +11,7 @@ from typing import Final
 _HELLO: Final = r"(?:hi+|hello|hey+|hiya|dear|thanks|thank you|good (?:morning|afternoon|evening|day)|morning|to:|cc:?|attn:?)"
 #: Who is no person in particular.
 _ANYBODY: Final = (
-    r"(?:team|teams|all|there|again|guys|folks|everyone|everybody|colleagues?|friends?|bot|countersign|bud|buddy|hon|hun|honey|love|lovely|lovelies|pet|petal|duck|mate|mates|pal|pals"
+    r"(?:together|to all|to you|to everyone|team|teams|all|there|again|guys|folks|everyone|everybody|colleagues?|friends?|bot|countersign|bud|buddy|hon|hun|honey|love|lovely|lovelies|pet|petal|duck|mate|mates|pal|pals"
     r"|dear|dears|darling|sweetie|babe|babes|bro|bros|sis|dude|dudes|man|men|boss|chief|sir|sirs|madam|ma'?am|ladies|lads|gents|people|peeps|finance|support|treasury|ops|accounts|admin"
     r"|admins|desk|helpdesk|colleague|robot|assistant|app|hi|hello|hey|dear|good|please|pls|kindly|quick|urgent|sorry|thanks|ok|okay|so|and|just|also|for|the|this|that|it|you|u|ya|we|i|can"
     r"|could|would|will|may|now|today|happy|guv|boys|girls|fam|gang|crew|group|world|house|yo|card|cards|from|morning|afternoon|evening|day|much|lot|millions?|float|nice|super|very|both|me)"

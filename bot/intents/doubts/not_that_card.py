@@ -46,6 +46,8 @@ _BY_ANOTHER: Final = re.compile(
     r"|\bwho(?:so|m)?(?:ever)? (?:(?:has|had|have) )?(?:used|uses|stole|found|took|cloned|hacked|abused|spent|paid)\b(?: with| on)? §c\d+§"
     r"|§c\d+§'s? (?:neighbou?r|twin|sibling|brother|sister|successor|predecessor|copy|clone|backup)\b"
 )
+#: There it is the money: `unload everything from §c0§`.
+_ALL_OF_IT: Final = re.compile(r"\bunload everything (?=(?:from|off|on|out of|that|which|there) )")
 #: More than the one that is named.
 _AND_OTHERS: Final = re.compile(
     r"§c\d+§[^.;!?\n§]{0,12}?(?:\b(?<!once )(?:and|along with|together with|including|incl\.?|as well as|plus)|&|\+) (?:the |its |all |all the |his |her |their |my |our |for |any )*"
@@ -61,7 +63,7 @@ _NOT_THE_HOLDER: Final = re.compile(
 
 #: `the old card of Nora`; what is named by its digits or its reference is that one, whatever else is said of it.
 _OLD_ONE: Final = re.compile(
-    rf"\b(?:the|that|this|an?) (?!(?:{EVERY_CARD}|mr|mrs|ms|dr|one|same|said|holder|on|of|for|from|to|off|with|in|and|so|but|that|which|upon|regarding|onto|by|at|card|below|following|above)\b)[a-z-]+ §c\d+§"
+    rf"\b(?:the|that|this|an?) (?!(?:{EVERY_CARD}|mr|mrs|ms|dr|one|same|said|holder|the|most|on|of|for|from|to|off|with|in|and|so|but|that|which|upon|regarding|onto|by|at|card|below|following|above)\b)[a-z-]+ §c\d+§"
 )
 
 #: A card to be ordered: its first load or its phone are no other card's.
@@ -82,6 +84,8 @@ def may_mean_another_card(text: str, intent: str, card: str) -> bool:
         return True
     if not re.search(r"\d", card) and _OLD_ONE.search(text):
         return True
+    if intent == "unload_card":
+        text = _ALL_OF_IT.sub("unload it ", text)
     # Whose husband it was may be named beside the card.
     named = (_NOT_ITS,) if len(_CARDS.findall(text)) == 1 else ()
     return any(pattern.search(text) for pattern in (*named, _EXCEPTED, _BY_ANOTHER, _AND_OTHERS))

@@ -41,6 +41,8 @@ _A_PART_OF: Final = re.compile(
 )
 #: A point that belongs to nothing else (`by . 5`, `by ..5`), or to a word that makes the sum a rough one.
 _A_POINT: Final = re.compile(r"(?:(?:^|\s)\.{1,2}|\b(?:min|approx|ca)\.)\s*$")
+#: `two huedred and ten`: the sum may begin with a number in words before it.
+_BEGUN: Final = re.compile(rf"\b(?:{NUMBER_WORDS}) (?:[^\W\d_]+ )?and $", re.IGNORECASE)
 _LONGEST: Final = 40
 
 
@@ -84,7 +86,7 @@ def _beside(text: str, number: int) -> str:
     word = behind["word"] if behind else ""
     things = word.endswith("s") and not word.startswith(_DOLLARS) and word not in _NO_THINGS
     more = _FIGURE.fullmatch(word) or any(one.match(text, found.end()) for one in (_AND_MORE, _CUT_WORD))
-    if things or more or _A_PART_OF.search(before) or _A_POINT.search(before):
+    if things or more or any(one.search(before) for one in (_A_PART_OF, _A_POINT, _BEGUN)):
         return "how much exactly, in US dollars"
     return ""
 

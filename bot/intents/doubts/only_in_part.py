@@ -20,10 +20,10 @@ _DOES: Final = {
 }
 _PLEASE: Final = r"please+|plea?se|pelase|pls+|plz|plss|abeg|thanks?(?: you)?|thx|thnx|tks|ty|ta|cheers|kindly|mate|man|bud|guys|team|ok(?:ay)?|sir|would you|will you|can you|could you|if (?:you|u) (?:can|could|may|please|don['’]t mind)|if possible|and (?:oblige|thank you|thanks)|& thx"
 _HASTE: Final = r"now|asap|a\.s\.a\.p|immediate(?:ly)?|urgent(?:ly)?|quick(?:ly)?|rapidly|rn|fast|direct(?:ly)?|prompt(?:ly)?|right (?:now|away)|straight ?away|at once|at (?:the (?:earliest|latest)|(?:your|the) (?:earliest )?convenience)|as soon as (?:possible|you can)|as of (?:now|this minute|today)|this (?:minute|instant|moment|second)|the now|first thing|today|§p\d+§"
-_HOW: Final = r"temporar(?:il)?y|perm[aei]n[aei]nt(?:ly)?|for the meantime|meanwhile|definit(?:e|ive)ly|definitely|irrevocably|completely|fully|entirely|altogether|finally|forever|for ?ever|once and for all|once for all|accordingly|again|back|back (?:on|up|off)|anymore|any ?(?:more|longer)|too|instead|then|also|up|down|off|out|on|over|all the way|only|there|here|still|like (?:this|that)|no rush|just in case|status|state|mode|in the system|make|like$"
+_HOW: Final = r"temporar(?:il)?y|perm[aei]n[aei]nt(?:ly)?|for the meantime|meanwhile|definit(?:e|ive)ly|definitely|irrevocably|completely|fully|entirely|altogether|finally|forever|for ?ever|once and for all|once for all|accordingly|again|back|back (?:on|up|off)|anymore|any ?(?:more|longer)|too|instead|then|also|up|down|off|out|on|over|all the way|only|there|here|still|like (?:this|that)|no rush|just in case|status|state|mode|in the system|make|like$|provisional(?:ly)?|ago"
 _STATE: Final = r"(?:on|off|from|out of|in|into|under|to) (?:the |a )?(?:hold|ice|freeze|freezer|frozen|lock|block|stop|pause|blocked|active|life|service|function|order|use|working|standby|normal)(?:(?: or frozen)? status| state| mode)?|to (?:be )?\w+|live|active|usable|going|loose|hold|frozen|blocked|locked|closed|suspended|paused|stopped|dead"
-_OBJECT: Final = rf"(?:(?:{EVERY_CARD}|the|a|that|frozen|of|daily|weekly|monthly|all|any|new|old|this|his|her|their|our|my|its|company|prepaid|whole|same|mr|ms|mrs|of|for|on|to|with|from|at|in|number|no|mr|ms|mrs|dr)\.? )*(?:§c\d+§(?:'s?)?|it|hers|his|theirs|cards?|freez\w+|block|hold|stop|lock|suspension|pause|(?:payments|spending|purchases|transactions) (?:on|from|with) (?:§c\d+§|it)|one|plastic|account|limits?|allowance|cap|ceiling|(?:the )?present one)"
-_SUM: Final = r"(?:(?:to|go|change|make it|instead of|present|the|more|less|than|no|not|at|of|by|from|down|up|on|max|only|new|limit|be|is|is now|=|:|usd|just|the|a|an|new|about|exactly) )*§[ax]\d+§(?: ?(?:usd|dollars?|bucks))?"
+_OBJECT: Final = rf"(?:(?:{EVERY_CARD}|the|a|that|frozen|of|daily|weekly|monthly|all|any|new|old|this|his|her|their|our|my|its|company|prepaid|whole|same|mr|ms|mrs|of|for|on|to|with|from|at|in|number|no|mr|ms|mrs|dr)\.? )*(?:§c\d+§(?:'s?)?|it|hers|his|theirs|cards?|freez\w+|block|hold|stop|lock|suspension|pause|(?:payments|spending|purchases|transactions) (?:on|from|with) (?:§c\d+§|it)|one|plastic|account|limits?|allowance|cap|ceiling|roof|(?:the )?present one)"
+_SUM: Final = r"(?:from whatever (?:it|that) is(?: now)? )?(?:(?:to|go|change|make it|instead of|present|the|more|less|than|no|not|at|of|by|from|down|up|on|max|only|new|limit|be|is|is now|=|:|usd|just|the|a|an|new|about|exactly) )*§[ax]\d+§(?: ?(?:usd|dollars?|bucks))?"
 _PERIOD: Final = r"(?:/ ?|per |an? |each |every |in (?:a |one |the )?|by |p/|p\.)?(?:day|daily|week|weekly|month|monthly|wk|mth|d|w|m|mo|hour|transaction|txn)(?: (?:limit|max|cap|spend|ceiling|total))?(?:(?= )|(?=$))|max(?:imum)?|as (?:below|follows|under)|limits?|daily|weekly|monthly|spend(?:ing|s)?|tops?|in total|all in all|from (?:now|here|today)(?: on\w*)?|now on(?:wards)?|onwards?|in future|(?:going )?forward|at day|starting (?:now|§p\d+§)"
 #: Why, and for whom it is asked.
 _WHY: Final = (
@@ -36,9 +36,14 @@ _KNOWN: Final = re.compile(
     rf"[\s\W]*(?:(?:{_PLEASE}|{_HASTE}|{_STATE}|{_HOW}|{_OBJECT}|{_SUM}|{_PERIOD}|{_WHY})(?=§|[^\w'’]|$))",
     re.IGNORECASE,
 )
+#: A limit may be for each purchase, too.
+_KNOWN_OF_LIMITS: Final = re.compile(
+    rf"{_KNOWN.pattern}|[\s\W]*(?:per|an?|each|every|in one|for (?:one|a)) (?:single )?(?:purchase|payment|transaction|swipe|go)(?=[^\w'’]|$)",
+    re.IGNORECASE,
+)
 #: Where another sentence begins, which may tell anything.
 _OWN_SENTENCE: Final = re.compile(
-    r"(?:^|\s)(?:because|cos|coz|cuz|bc|since|as|and|but|so|or|then|though|although|whilst|while|i|we|he|she|they|it|you|who|which|that|there|these|those|this|what|someone|somebody|nobody|no one"
+    r"(?:^|\s)(?:because|cos|coz|cuz|bc|since|as|and|but|so|or|then|though|although|whilst|while|i|we|he|she|they|it|you|who|which|that|there|let|these|those|this|what|someone|somebody|nobody|no one"
     r"|i'?m|i['’]ve|he['’]?s|she['’]?s|it['’]?s|they['’]?re|they['’]ve|we['’]re|we['’]ve|hes|shes|theyre|theres|her|his|their|its|our|my|your|not)(?=\s|$)"
 )
 #: What only a sentence of its own has, or what became of a card.
@@ -107,13 +112,11 @@ def _start(piece: str, intent: str) -> int | None:
     """Where what is asked for begins, in a piece that asks."""
     if not _NAMES_IT.search(piece):
         return None
-    if does := _ASKS[intent].search(piece):
-        return does.end()
-    return (
-        min(piece.index("§a"), piece.index("§c"))
-        if intent == "set_limits" and "§a" in piece and "§c" in piece
-        else None
-    )
+    does = _ASKS[intent].search(piece)
+    starts = [does.end()] if does else []
+    if intent == "set_limits" and "§a" in piece and "§c" in piece:
+        starts.append(min(piece.index("§a"), piece.index("§c")))
+    return min(starts, default=None)
 
 
 def _narrows_alone(piece: str, intent: str) -> bool:
@@ -130,7 +133,8 @@ def _left_of(tail: str, intent: str) -> str:
     if (limited := _LIMITED[intent].search(tail)) and (own is None or limited.start() <= own.start()):
         return limited.group()
     at = 0
-    while known := _KNOWN.match(tail, at):
+    pattern = _KNOWN_OF_LIMITS if intent == "set_limits" else _KNOWN
+    while known := pattern.match(tail, at):
         at = known.end()
     rest = tail[at:].strip()
     if not re.search(r"\w", rest):

@@ -40,7 +40,7 @@ _UNDO: Final = re.compile(
 )
 _ALL: Final = (
     r"(?:(?:all|every|any)(?: (?:the|our|single))?(?: outgoing)? (?:payments?|payouts?|out-?flows?|outgoings|transfers?|money|cash|funds)(?: (?:going |that goes )?(?:out|(?:out of|from|leaving) (?:the |our )?(?:float|pot|account|company|pool)))?"
-    r"|(?:every|each)(?: single)? outgoing \w+|(?:all|everything) outgoing|everything|all (?:of )?(?:the |our )?(?:sending|sends|payments|outgoing \w+|operations|requests|transfers"
+    r"|(?:every|each)(?: single)? outgoing \w+|(?:all|everything) outgoing|everything|(?:to )?all (?:of )?(?:the |our )?(?:sendings?|sends|payments|outgoing \w+|operations|requests|transfers"
     r"|calls"
     r"|writes|activity)|(?:all |any |every )?(?:the )?sending(?: (?:out|to) [^§]*)?|(?:the )?outgoing \w+"
     r"|whatever is being sent|what(?:ever)? (?:is|'s) going out|everything (?:that is|that's) (?:being sent|going out)"

@@ -90,14 +90,14 @@ _REPORT: Final = re.compile(
 )
 #: A condition, another time, something not meant, already done, or taken back.
 _HANGS: Final = re.compile(
-    r"\b(?:if|unless|whether|in case|in the event|in the eventuality|were to|would have to|one would|depending|assuming|provided|once|as soon as|whenever|would have|could have|should have|wouldve|couldve|shouldve"
+    r"\b(?:if|unless|whether|in case|in the event|in the eventuality|were to|would have to|one would|depending|assuming|supposing|provided|once(?! and for all)|as soon as|whenever|would have|could have|should have|wouldve|couldve|shouldve"
     r"|coulda|woulda|shoulda|maybe|perhaps|possibly|might|plan(?:s|ned|ning)? to|intend\w*|gonna|going to (?:ask|request|say|do|order|put|load)|about to (?:ask|request|say|do|order|put|load|click)"
     r"|ought|(?:be )?worth|make sense|idea|theor\w+|hypothe\w+|imagin\w+|pretend(?! to start)|what if|example|e\.g|training|slide|manual|procedure|phishing|rumou?r"
     r"|jok\w+|kidding|jk|forget|scratch|ignore|disregard|hold off|holding off|hold on|wait|not yet|not now|yet|second thoughts?"
     r"|changed? (?:(?:my|his|her|their) )?(?:idea|mind)|already (?!at|in|on|there|here|standing|waiting|back|found|resigned|left|returned|quit|gone|moved|travel\w*|landed|arrived|knows|spent|used|lost|recovered|boarding|missing|over|wasted|empty|packed|late|has (?:a|the|his|her|it)|have (?:a|the|it)|got (?:a|the|his|her|it))|handled|sorted|no need|needn'?t|against it|oops|undo|reverse|instead|rather(?! (?:more|less|too|[a-z]+(?:ive|ing|ed|ly|ful|ous|able)|large|small|high|low|late|urgent|short|odd|strange|tight|good|bad|full|empty)\b)|except|fyi|btw"
-    r"|by the way|used to|remember(?:ing)? to|next time|one day|some ?day|eventually|later|always|usually|normally|why|whom|how come|do you|should (?:we|i|you)"
+    r"|by the way|used to|remember(?:ing)? to|next time|one day(?! this| he| she| we)|some ?day|eventually|later|always|usually|normally|why|whom|how come|do you|should (?:we|i|you)"
     r"|shall (?:we|i)|were we|are we|am i|we should|you should|i should|lol|lmao|haha\w*|nope|everyone|everybody|both|twice|half of|approve[sd]? (?:it|this|that)|reject\w*|against(?! (?:the|an?|po|invoice) | ?§x)|happen\w*|schedul\w*|effective"
-    r"|tonight|midnight|tomorrow|at least|at most|abort|dispute|refund it|cvv|kindly ignore|subject|(?:i|we|you|[a-z]+) (?:already )?did|did (?:it|that|this)|done|not serious|wrong|mistaken"
+    r"|tonight|midnight|tomorrow|at least|at most|abort|dispute|refund it|cvv|kindly ignore|subject|(?:i|we|you|[a-z]+) (?:already )?did|did (?:it|that|this)|(?<!well )done|not serious|wrong|mistaken"
     r"|as (?:it|they) (?:is|are|was|were)|stays? (?:frozen|closed|as)|remains?|keep (?:it|her|his)|leave (?:it|her|his|that|them)|pounds|euros?|reais|zloty|zł|naira|no no|or not|or\b(?! so they)|the other one)\b"
 )
 #: Before or after what: then the request is for another time.

@@ -31,8 +31,8 @@ _OF_SOMEWHERE: Final = re.compile(
     r"^§[cm]\d+§\s+(?:from|in|at|of|note|mail|e-?mail|message|text|words|form|letter|post|comment|request)\b"
 )
 _REMARK: Final = re.compile(
-    r"^\W*(?:fyi|todo|to[ -]?do|reminder|re|fwd?|subject|draft|template|log(?! (?:this|the|a|an|our|my|new) (?:new )?(?:deposit|funding|transfer|tx|hash|payment)\b)|minutes|caption|headline|note|memo|quote)\b"
-    r"|\b(?:remind (?:me|us)|(?:ask|tell|let|have|get|want|allow|remind|beg) (?:him|her|them|somebody|someone|(?!(?:you|after|therefore|hence|thus|hereby|kindly|also)\b)[a-z][a-z'’-]*|§[cm]\d+§) to (?!be\b|the\b|this|that|it\b|§|his|her|my|a\b))\b"
+    r"^\W*(?:fyi|todo|to[ -]?do|reminder|re(?!-)|fwd?|subject|draft|template|log(?! (?:this|the|a|an|our|my|new) (?:new |usdt |usdc |polygon |base |ethereum |eth |bnb |bsc )*(?:one|deposit|funding|transfer|tx|hash|payment)\b)|minutes|caption|headline|note|memo|quote)\b"
+    r"|\b(?:remind (?:me|us)|(?:ask|tell|let|have|get(?! (?:an? |the )?link)|want|allow|remind|beg) (?:him|her|them|somebody|someone|(?!(?:you|after|therefore|hence|thus|hereby|kindly|also)\b)[a-z][a-z'’-]*|§[cm]\d+§) to (?!be\b|the\b|this|that|it\b|§|his|her|my|a\b))\b"
 )
 _NAME: Final = r"[A-Z][\w'’-]*[a-z][\w'’-]*"
 _ADDRESSED: Final = re.compile(
@@ -91,6 +91,8 @@ _GREETS: Final = frozenset(
             "eish",
             "yebo",
             "howzit",
+            "howya",
+            "howdy",
             "sawubona",
             "aweh",
             "heita",
@@ -150,13 +152,13 @@ _GREETS: Final = frozenset(
 _REPORTED: Final = re.compile(
     r"\b(?:mention\w*|recommend\w*(?! it)|(?<!i )promis\w+|claim(?:s|ed)|texted(?! (?:me |us )?from\b)|keeps? (?:repeating|saying)|suggest\w*|reckons?|insist\w* (?:that|we|to)|proposed?)\b"
     r"|(?:^|[.,;!]\s*)should (?!be\b)|\bin the event\b|\b(?:one|you|we|i) would (?:have to|then)\b|\b(?:it )?would be (?:best|better|wise|wiser|safer|smart|good|fine) (?:to|if)\b"
-    r"|\b(?:yourself|myself)\b|\b(?:himself|herself|themselves|itself)\W*$"
+    r"|(?<!by )(?<!excuse )\b(?:yourself|myself)\b|(?<!by )(?<!confirmed )(?<!with )\b(?:himself|herself|themselves|itself)\W*$"
 )
 _TAKEN_BACK: Final = re.compile(
     r"\bleave (?:it |them |this |that |(?:the|her|his|their) card |§c\d+§ )?(?:frozen|blocked|locked|closed|open|exactly|just as|as (?:it |is\b)|alone|be\b)|\bok(?:ay)?,? leave\W*$|\b(?:so|then|therefore) no (?:clos|freez|block|load|unload|unfreez|order|chang|top)\w*\b|\b(?:just )?(?:reading|read) (?:it|that|this) (?:out|aloud)\b|\bvoice typing\b"
     r"|\b(?:that'?s|thats|that was|this is|this was|was|is) (?:meant |intended )?for (?:the |an)?other\b|\bdiff(?:erent)? (?:bot|company|channel|workspace)\b|\b(?:stays|staying|remains|remaining) with us\b|\bforget it\b|\b(?:scrap|strike|nix|belay) (?:that|it|this)\b(?! (?:off|on|from|for good|permanently|forever))|\bactually,? (?:no |just |pls |please )?(?:drop|ditch|bin|cancel|kill|undo|hold|park|lose|skip) (?:that|it|this)\b(?! (?:for good|permanently|forever))|\bsa(?:id|ys) (?:nobody|no[ -]?one)\b|[.!;–-]\s*(?:so |then |now |and |there(?:'s| is) )*no (?:more )?need (?:for|to do) (?:it|this|that|anything)\b|\b(?:dictat\w+|recit\w+) (?:it|this|that)\b|[.!;]\s*(?:is|was) (?:that|this|it) (?:the |a )?(?:right|correct|ok|okay|wise|allowed|enough|same)\b[^.?]*\?|\bnot even (?:frozen|blocked|locked)\b|"
     r"\bsecond thoughts?,? (?:no|not|leave|don'?t)\b|[.,;–-]\s*no(?:pe)?\b(?! (?:rush|hurry|more|longer|need to|receipts?|card|worries|problem|harm|idea|answer|reply|cash|money|trace|drama|one))|\boops\b|\bi mean(?=\s+(?:un|not|no\b|§|freeze|block|load|close|top|take|put))|\bi meant\b(?! another)|\bwrong (?:channel|chat|thread|window|person|group)\b"
-    r"|\bnot that\b|\byeah,? right\b|^\W*done\b|(?<!is )(?<!was )\bdone\W*$|\bwait\b|\b(?:only )?a test\b|^\W*test\b|\bor was it\b|\bsorry,? (?:i meant|no|not|§[ac])"
+    r"|\bnot that\b|\byeah,? right\b|^\W*done\b|(?<!is )(?<!was )(?<!gets )(?<!well )\bdone\W*$|\bwait\b|\b(?:only )?a test\b|^\W*test\b|\bor was it\b|\bsorry,? (?:i meant|no|not|§[ac])"
 )
 _STATED: Final = re.compile(
     r"\b(?:thanks|thank you|sorry|apologies) for (?:un|re)?(?:freez|block|lock|clos|load|topp|putt|unload|tak|add|send|reveal)\w*ing\b|\bagree to\b|\bif you (?:like|wish|want)\b|\bby the (?:issuer|bank|provider)\b"
@@ -219,7 +221,7 @@ _NOT_BY: Final = {
         r"|(?<!be )(?<!to )\b(?:i|we|he|she|they|§c\d+§|(?!be\b|been\b|please\b|pls\b|is\b|to\b|get\b|have\b|has\b|want\b|need\b|and\b)[a-z]+) (?:(?:has|have|had|already|just) )*ordered (?:an?|the|one|her|his|their|it|this|that)\b|\b(?:it|this|that|one|the card|her card|his card|plastic) (?:(?:has|have|had|just|finally|already|now) )*(?:arrived|came|landed|been delivered|is here)\b"
     ),
     "reveal_card": re.compile(
-        r"\b(?:was|had|been|were|denied|refused)\b"
+        r"\b(?:was|(?<!you )had|been|were|denied|refused)\b"
         r"|(?<!\bi )(?<!\bwe )(?<!would )(?<!\bto )(?<!please )(?<!kindly )(?<!you )(?<!hereby )\b(?:want|instruct|direct|advis|order|tell|told|ask|request|insist|decid|recommend|authori[sz])\w* (?:(?:us|me|him|her|them|finance|accounts|everyone) )?to (?:please )?(?:show|see|view|card|§c|open|get|reveal|look)"
     ),
     "set_limits": re.compile(r"\bby §a|§a\d+§ (?:more|less)\b|\b(?:another|extra|additional) §a"),
@@ -251,22 +253,22 @@ _WEEKDAY: Final = re.compile(
 
 #: Who requests it, whether it is a request at all, and what takes it back: in any words around the request, or before it.
 _NOT_A_REQUEST: Final = re.compile(
-    r"\b(?:the|this|that|my|his|her) (?:top-?up|topup|request|load|freeze|block|unfreeze|order|unload|change|closure|reveal|form|transfer) (?:is|was|will be) (?:not|no longer|never) (?:needed|necessary|required|wanted|right|correct|ok|okay|allowed)\b|\bnever ?mind\b|\bnvm\b|\brather not\b|\b(?:we|you|they|i|one) (?:really )?should not\b|(?<!\bour )\bdirection\b|^\W*never\b|\b(?:pause|stop|halt|suspend|hold) (?:all )?(?:the )?(?:sending|payouts|transfers|executions|queue|everything)\b|"
+    r"\b(?:the|this|that|my|his|her) (?:top-?up|topup|request|load|freeze|block|unfreeze|order|unload|change|closure|reveal|form|transfer) (?:is|was|will be) (?:not|no longer|never) (?:needed|necessary|required|wanted|right|correct|ok|okay|allowed)\b|\bnever ?mind\b|\bnvm\b|^\W*supposing\b|\b(?:we|let'?s|we'?ll|we will|i'?ll) (?:wait and )?see\W*$|\b(?:might|may|could) (?:also |well |still |then |soon )?need\b(?! (?:be|to)\b)|\brather not\b|\b(?:we|you|they|i|one) (?:really )?should not\b|(?<!\bour )\bdirection\b|^\W*never\b|\b(?:pause|stop|halt|suspend|hold) (?:all )?(?:the )?(?:sending|payouts|transfers|executions|queue|everything)\b|"
     r"(?<!he )(?<!they )\brefus\w+ to\b|\brefus\w+ to (?:approv|sign|agree|allow|authori|confirm|ok\b|do (?:it|this|that)\b|be\b)|\b(?:instruct|order|command|urg|forc|pressur|oblig)\w* (?:us|me|you|him|her|them) to\b|\bforb[ia]d\w*|\b(?:not|never|isn'?t|aren'?t|n't) (?:\w+ )?(?:allowed|permitted|supposed|entitled) to\b|\bprohibit\w*"
     r"|\b(?:almost|nearly) (?:had|wrote|asked|said|told|typed|sent|put|made)\b|\b(?:a|the) drill\b|\bdream(?:t|ed|ing)?\b|\bfor instance\b|\bshow me how\b|\bhow (?:would|do|can|should|could|might) (?:i|we|one|you|somebody)\b|\b(?:do|does|did) (?:i|we|he|she|they|you|somebody|anyone) (?:have to|need to|want)\b"
     r"|\bwould (?:it|that) be (?:smart|wise|ok|okay|right|wrong|good|bad|better|sensible|fair|legal|enough)\b|\bit would be (?:wrong|stupid|bad|unwise|foolish|a mistake|illegal)\b|\b(?:was|were) about to\b|\b(?:is|are|was|were) (?:it|that|this|he|she|they) (?:right|wrong|wise|correct|ok|okay|fair|smart|clever|necessary|enough)(?: (?:of|for) [a-z]+)? to\b|\bwould never\b|\bno reason to\b|^\W*(?:please |pls |kindly )?(?:do not|don'?t|dont) (?:§c\d+§|he|she|they|we|i|it|the|his|her|our|will|may)(?: card)? (?:is|isn'?t|has|hasn'?t|was|wasn'?t|are|had|needs|wants|got|lost|left|can'?t|can|went|did)\b"
     r"|\b(?:his|her|their|the|[a-z]+'s|this|that) (?:[a-z]+ )?(?:e?mail|message|note|text|words|line(?! (?:was|is|got) (?:blocked|cut|dead|lost|stolen|closed|cancell?ed|deactivated|disconnected|hacked|suspended|switched))|form|request|ticket|letter|sms|post|comment|voicemail|sentence|title|chat)(?: (?:on|in|of|from) (?:the|his|her|my|our) [a-z]+)? (?:was|is(?! ?§[et])(?! (?:due|overdue|expired|expiring|lost|broken|gone|dead|full|running out)\b)|reads?|says|said|stands|goes|had|asks|contains)\b"
-    r"|\bin (?:his|her|their|the|[a-z]+'s) (?:e?mail|message|note|form|letter|ticket|chat)\W+(?:stands|is|it|there|he|she|they|we)\b|\b(?:keeps?|kept) (?:on )?(?:writing|saying|typing|asking (?:me|us)|telling|texting|repeating|shouting)\b|\b(?:he|she|they|bob) goes(?! (?:on|to|for|back|home|away|in|into|out|off|there|abroad|with|by|through|live)\b)|\b(?:wrote|texted(?! (?:me |us )?from\b)|scribbled|(?<!been )(?<!is )(?<!was )(?<!got )posted(?! (?:an?|the|some|his|her) (?:photo|picture|pic|video|selfie|story)s?\b))\b|(?<!needs it )(?<!need it )(?<!wants it )(?<!want it )(?<!have it )\btyped\b(?! (?:it )?(?:twice|wrong))(?<!digit typed)(?<!number typed)(?<!i typed)"
+    r"|\bin (?:his|her|their|the|[a-z]+'s) (?:e?mail|message|note|form|letter|ticket|chat)\W+(?:stands|is|it|there|he|she|they|we)\b|\b(?:keeps?|kept) (?:on )?(?:writing|saying|typing|asking (?:me|us)|telling|texting|repeating|shouting)\b|\b(?:he|she|they|bob) goes(?! (?:on|to|for|back|home|away|in|into|out|off|there|abroad|with|by|through|live)\b)|\b(?:wrote|texted(?! (?:me |us )?from\b)|scribbled|(?<!been )(?<!is )(?<!was )(?<!got )posted(?! (?:an?|the|some|his|her) (?:photo|picture|pic|video|selfie|story)s?\b))\b|(?<!needs it )(?<!need it )(?<!wants it )(?<!want it )(?<!have it )\btyped\b(?! (?:it )?(?:twice|wrong))(?<!digit typed)(?<!number typed)(?<!i typed)(?! (?:(?:an? )?(?:extra|zero)|number|everything|(?:it|her|his|the) (?:card|number|pin|code|details)|in\b))"
     r"|(?<!because )(?<!since )\bthat(?:'s| is| was) (?:a joke|a test|what|not|how|the (?:order|request|wording|text)|from|(?:his|her|their) (?:words?|wording|text|request|message|order|note))\b|\bthis is (?:a joke|a test|a drill|what|from|just a)\b|\b(?:would be|is|was) (?:a (?:bad|stupid|terrible|silly) (?:idea|thing|move)|a mistake|stupid|silly|foolish|madness|crazy|absurd|nonsense)\b"
     r"|\bchanged? (?:my|our|his|her) minds?\b|\bno,? leave (?:it|that|this)\b|\b(?:i|we|nobody|no ?one) (?:never|did ?n['’]?t|did not|has(?:n['’]?t| not)?|have(?:n['’]?t| not))(?: ever)? (?:said|say|wrote|write|asked|ask|requested|request|meant|mean|ordered|order)\b|\bactually,? (?:leave|no|don'?t|not|forget|wait|skip)\b|\b(?:leave|let) (?:it|that|this|her card|his card) (?:be(?! (?:un)?(?:frozen|blocked|locked|suspended|paused|closed))|as|alone|for now|like)\b|[.;!,–-]\s*(?:please |just |so |well |but |sorry,? )?(?:leave it|do not|don'?t|not)(?: do (?:it|that|this))?\W*$|[.;!]\s*(?:please )?(?:do not|don'?t)\b(?! (?:worry|mind|hurry|rush|hesitate|ask|tell|panic))"
     r"|\b(?:not|never|n't|nobody|no one) (?:yet |been |has |have )*(?:approved|agreed|signed|authori[sz]ed|confirmed|cleared)\b|(?<!voucher was )(?<!receipt was )(?<!contract was )(?<!form was )\bnot (?:signed|approved|agreed)\b|\bdisagree\w*|\b(?:bob|carol|dave|he|she|they|boss|manager|finance) (?:is|are) against\b|\bcorrection\b|\bphish\w*|(?<!the )(?<!that )(?<!this )(?<!a )\bhold(?:ing)? off\b|\bfirst (?:ask|check|tell|call)\b|\bask [a-z§]\w* first\b|\brejected\W*$|\bi (?:don'?t|do not|didn'?t) (?:mean|want|wish|intend)\b(?! to (?:explain|hear|argue|fight|see|read|repeat|know|wait|think|look|beg|chase|discuss)\b)"
     r"|\((?:[a-z]+'s|his|her|their) words?\)|\b(?:as soon as|once|unless|until|till|if|when|whenever) (?:[a-z]+|§[cm]\d+§) (?:agrees?|approves?|signs?|confirms?|says?|allows?|okays?|calls?|lands?|answers?|replies|arrives?|asks?|wants?)\b|\b(?:are|were) we (?:not )?(?:allowed|supposed)\b"
-    r"|\bmake (?!sure\b|it\b|her\b|his\b|the\b|that\b|a\b|an\b|this\b|our\b|me\b|them\b|§|no\b|mark|daily\b|weekly\b|monthly\b|max\b|limit\b|per\b)[a-z]+ (?:§c|(?:show|card|mark-?up|set|put|freeze|load|close|change|please|block|weekly|can|submit|add|send|top|unfreeze|take|pull|order)\b)|\blet'?s see\b|\bpracti[cs](?!ally)\w+\b|\btranslat(?:e|ed|es|ing)\b|\btranslation of (?:his|her|the|their) (?:message|mail|request)\b|\bin (?:polish|german|french|spanish|english)\b|^\W*@\w"
+    r"|\bmake (?!sure\b|it\b|her\b|his\b|the\b|that\b|a\b|an\b|this\b|our\b|me\b|them\b|§|no\b|mr\b|ms\b|mrs\b|dr\b|mark|daily\b|weekly\b|monthly\b|max\b|limit\b|per\b)[a-z]+ (?:§c|(?:show|card|mark-?up|set|put|freeze|load|close|change|please|block|weekly|can|submit|add|send|top|unfreeze|take|pull|order)\b)|\blet'?s see\b|\bpracti[cs](?!ally)\w+\b|\btranslat(?:e|ed|es|ing)\b|\btranslation of (?:his|her|the|their) (?:message|mail|request)\b|\bin (?:polish|german|french|spanish|english)\b|^\W*@\w"
     r"|\b(?:her|his|their|that|the|this) card (?:and|or|&|\+) (?:§c|(?:the )?card|his|hers|her|that|mine)|§c\d+§(?: card)? (?:and|or|&|\+) (?:her|his|their|that|the other) card\b|§c\d+§ (?:and|or|&) §c"
 )
 #: Somebody else gave the order: `the principal has instructed us to load …`. What its writer or `we` decided is a request.
 _ORDERED: Final = re.compile(
-    r"\b(?!(?:i|we|you|i've|we've|kindly|please|would|to|be|hereby|therefore|already|just|also|now|have|has|had|been|am|are|is)\b)[a-z§][\w§'’]*\s+"
+    r"\b(?!(?:i|in|we|you|i've|we've|kindly|please|would|to|be|hereby|therefore|already|just|also|now|have|has|had|been|am|are|is)\b)[a-z§][\w§'’]*\s+"
     r"(?:(?:has|have|had|is|was|just|now|already|always|keeps|kept)\s+)*"
     r"(?:instruct|direct|advis|order|tell|told|command|ask|request|insist|expect|decid|propos|recommend|suggest|authori[sz]|permit|allow|urg|wish|prefer)(?:e[sd]?|ed|s|ing)?\s+"
     r"(?:(?:us|me|him|her|them|finance|accounts|everyone|everybody|all|staff|the (?:team|office|staff|clerk))\s+)?to\s+"
@@ -356,7 +358,9 @@ _OWN_WORDS: Final = re.compile(
 
 
 #: Why a card is frozen; a phishing message as such is somebody else's words.
-_PHISHED: Final = re.compile(r"\bphishing (?:link|site|page|attack|scam)\b|\b(?:got|been|was) phished\b")
+_PHISHED: Final = re.compile(
+    r"\bphishing (?:link|site|page|attack|scam)\b|\b(?:got|been|was) phished\b|\bphishing(?=\s*(?:[.,;]|$))"
+)
 
 
 #: How long a card is out of use where it may come back, and words after which it never does.
@@ -435,7 +439,7 @@ def _without_its_reason(text: str, intent: str) -> str:
 _VERDICT: Final = re.compile(
     r"(?<![a-z])(?:(?:un|re|de|dis)-?)?(?:freez|block|lock|clos|cancel|cancell|terminat|activat|abl|suspend|paus|stopp|load|topp|add|putt|tak|pull|withdraw|send|mov"
     r"|rais|lower|sett|increas|decreas|reduc|cutt|dropp|chang|switch|order|issu|submitt|register|giv|fund|fill|credit|return|transferr|bump|updat|enabl|thaw|releas|open)ing\b"
-    r"[^.!?;:,\n]{0,120}?\b(?:would|will|could|might|may|can|should|is|are|was|isn['’]?t|wasn['’]?t|wouldn['’]?t|won['’]?t|can['’]?t|doesn['’]?t|does|didn['’]?t"
+    r"(?! over\b)[^.!?;:,(\n]{0,120}?(?<!and )(?<!so that float )\b(?:would|will|could|might|may|can|should|is|are|was|isn['’]?t|wasn['’]?t|wouldn['’]?t|won['’]?t|can['’]?t|doesn['’]?t|does|didn['’]?t"
     r"|seems?|sounds?|feels?|looks?|makes?|means?|helps?|takes?|costs?|solves?|fixes)\b"
 )
 #: A paper that has a number for its name: `make me a 1099 for §c1§`. Its amount has no currency, and is of nothing.

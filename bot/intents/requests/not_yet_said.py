@@ -62,7 +62,7 @@ _ELSE_TO_ASK: Final = (
 _TAKEN_BACK: Final = (
     r"[.;!,–—-]\s*(?:i take (?:it|that) back|my (?:mistake|bad|error)|stop|cancel(?: that| it)?|abort|haha\w*|lol|a joke|joke)\W*$",
     r"\((?:a |only |just )?(?:test|sample|copied|copy|forwarded|fwd|pasted|template)\b[^)]*\)|\bsent by the\b",
-    r"[,.]\s*(?:he|she|they) (?:beg|demand|plead|shout|yell|scream|order|command|insist|implor|cri|cry)\w*\W*$|[,.]\s*(?:begs|demands|pleads|shouts|yells|sayeth|insists|orders) (?:the|my|our|his|her|[a-z]+)\b",
+    r"[,.]\s*(?:he|she|they|(?:(?:mr|ms|mrs|miss|dr|madam|sir|our|the|my|his|her) )?§[cm]\d+§|(?:the|our|my|his|her) [a-z]+) (?:beg|demand|plead|shout|yell|scream|order|command|insist|implor|cri|cry)\w*(?=\W*$|\s*[,.;–-])|[,.]\s*(?:begs|demands|pleads|shouts|yells|sayeth|insists|orders) (?:the|my|our|his|her|[a-z]+)\b",
     r"[-–—,.]\s*(?:but )?(?:why|thoughts|is (?:that|this) (?:ok|okay|fine|right|good)(?: (?:with|for) (?:you|us))?|(?:any )?objections|makes sense|or not)\s*\?\W*$",
     r"\b[a-z]+ permitting\b|\b(?:like|(?<!same )as) last (?:time|month|week|year)\b|\baccording to (?!(?:plan|schedule|the|our|new|travel|company|internal|agreement|contract|budget|my|invoice|attached|policy)\b)",
     r"\b(?:as soon as|the moment|the minute|the second|the day) (?!possible|you )[a-z§][\w§'’]* (?:is|are|signs|comes|gets|calls|lands|arrives|returns|says|pays|leaves|answers)\b",

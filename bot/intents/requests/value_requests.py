@@ -69,7 +69,7 @@ _CHANGE_NUMBER: Final = re.compile(
 )
 _ORDER: Final = re.compile(
     r"\b(?:command of|order\w*|issu\w+|emit\w*|creat\w+|mak\w+|open|produc\w+|request\w*|get|give|set up|spin up|arrang\w+|appl\w+|need\w*|want\w*"
-    r"|requir\w+|must have|should get|should have|deserves?|new|another|second|replacement|can we|could we|can i|could i)\b"
+    r"|requir\w+|must have|should get|should have|deserves?|please|pls|kindly|new|another|second|replacement|can we|could we|can i|could i)\b"
 )
 _A_CARD: Final = re.compile(
     r"\b(?:an?|one|another|the|his|her|their|own|new|second|extra|separate|fresh|virtual|physical|replacement|1|more|prepaid)\s+"
@@ -120,7 +120,7 @@ _CHANGE_LIMITS: Final = re.compile(
     r"|^\W*(?:please |pls |kindly )?(?:lower|raise|drop|bump|cap|cut|bring)\b[^.]*\b(?:a|per) (?:day|week|month)\b"
 )
 _LIMIT: Final = re.compile(
-    r"\b(?:limits?|caps?|ceiling|plafond|maximum|max|no more than|not more than|can spend|may spend|(?:should|must|shall) (?:only|not) (?:be able to )?(?:spend|do|use)|(?:do|spend|use) more than|only (?:be able to |be allowed to )?spend|shouldn'?t (?:be able to )?(?:spend|do|use))\b"
+    r"\b(?:limits?|caps?|ceiling|plafond|maximum|max|no more than|not more than|can spend|may spend|(?:(?:is|are) not to|(?:should|must|shall) (?:only|not)) (?:be able to )?(?:spend|do|use)|(?:do|spend|use) more than|only (?:be able to |be allowed to )?spend|shouldn'?t (?:be able to )?(?:spend|do|use))\b"
     rf"|{_A}\s*(?:usd|dollars|bucks)?\s*(?:per|an?|each|every|/)\s*(?:day|week|month)\b|\b(?:daily|weekly|monthly)\W+(?:[\w§']+\W+){{0,5}}?{_A}"
     rf"|{_A}\s*(?:daily|weekly|monthly)\b|\b(?:day|week|month)(?: limit)?:? (?:of )?{_A}|{_A}\s*(?:at|by|in|in (?:one|a|the)) (?:day|week|month)\b|{_A}\s*/\s*[dwm]\b|\bper (?:day|week|month)\b[^.]{{0,20}}?{_A}|{_A}\s*(?:per|for (?:one|a|single)|in one|each|a|one)\s+(?:single )?(?:purchase|payment|transaction|go|swipe)\b|\b(?:purchase|payment|transaction)\b[^.]{{0,25}}{_A}"
 )
@@ -135,7 +135,7 @@ _NO_LIMIT: Final = re.compile(
 )
 _LIMIT_SET: Final = re.compile(
     r"\b(?:set|chang\w+|make|put|rais\w+|lower\w*|increas\w+|reduc\w+|cut|drop|bring|adjust\w*|mov\w+|bump|cap|limit|limits|lift|up"
-    r"|allow\w*|allowance|shall have|shall be|can return to|configure|correct|fix|update|give|get|needs?|should be|to be|must be|max\w*|tops|no more than|not more than|restrict\w*|capped|ceiling|tighten|loosen|relax|bring|hold|keep|should only|should(?:n'?t| not)|must not|set that|insert|enter|lift|fix|read|reads?|down to|up to|as (?:the )?(?:daily|weekly|monthly)? ?limit|gets?|make it|please|pls|kindly)\b|:"
+    r"|allow\w*|allowance|shall have|shall be|(?:is|are) not to|can return to|configure|correct|fix|update|give|get|needs?|should be|to be|must be|max\w*|tops|no more than|not more than|restrict\w*|capped|ceiling|tighten|loosen|relax|bring|hold|keep|should only|should(?:n'?t| not)|must not|set that|insert|enter|lift|fix|read|reads?|down to|up to|as (?:the )?(?:daily|weekly|monthly)? ?limit|gets?|make it|please|pls|kindly)\b|:"
 )
 _NAME: Final = r"(?:(?:[Mm]r|[Mm]s|[Mm]rs|[Mm]iss|[Dd]r|[Pp]rof)\.?\s+)?(?P<name>(?!(?:[Mm]r|[Mm]s|[Mm]rs|[Mm]iss|[Dd]r|[Pp]rof)\b)[^\W\d_](?:[\w'’-]+(?:\.\w[\w'’-]*)*|\.)?(?:\s+(?:[A-ZÀ-Ž](?:[\w'’-]+(?:\.\w[\w'’-]*)*|\.)?|–|-|(?:de|da|van|von|der|den|ter|ten|dos|das|do|del|della|di|du|des|la|le|el|al|bin|binti|bint|ibn|zu|af|av|st|san|santa|y)\b)){0,5})"
 _NAMED: Final = (
@@ -410,6 +410,16 @@ def _speaks_against(parts: Sequence[Part], intent: str) -> bool:
     return False
 
 
+def _is_reached(text: str, context: Context) -> bool:
+    """Does the message name whoever gets the card like the mailbox it gives, and a telephone?"""
+    emails = context.found.inside(text, "email")
+    return (
+        len(emails) == 1
+        and len(context.found.inside(text, "phone")) == 1
+        and _like_the_email(context.found.cased, str(emails[0].value or emails[0].written)) != ""
+    )
+
+
 #: `Ines other number now: §t1§`: what its value is.
 _NEW_NUMBER_OF: Final = re.compile(
     r"^\W*(?:(?:new|other|the|his|her|right|correct|different|current|phone|mobile|cell|of|for|on|is|now|card|change|update|pls|please|§c\d+§)\W+)*(?:phone|mobile|cell|number|sim|tel|line)\b(?:\W+(?:number|now|is|of|for|on|pls|please|card|to|at|from now|§c\d+§))*\W*$"
@@ -513,7 +523,10 @@ def _only_in_passing(text: str, context: Context) -> bool:
 
 def _order(text: str, context: Context) -> bool:
     named = context.found.inside(text, "card") and not _only_in_passing(text, context)
-    if _OWN_CARD.search(text) or (named and not _ANOTHER.search(text)):
+    if named and not _ANOTHER.search(text):
+        return False
+    # Whoever is named like the mailbox does not write of a card for themselves.
+    if _OWN_CARD.search(text) and not _is_reached(text, context):
         return False
     if (
         context.found.inside(text, "phone")
@@ -790,6 +803,7 @@ _NO_FIRST_NAME: Final = word_set(
 )
 
 
+_ONE_MORE: Final = re.compile(r" ([^\W\d_][\w'’-]*)(?![\w§@])")
 _ANOTHER_NAME: Final = re.compile(r"(?: [A-ZÀ-Ž][a-zà-ž'’-]+){1,2}(?=\s*(?:[,(|/;:–-]|\n|$))")
 
 
@@ -803,9 +817,17 @@ def _like_the_email(cased: str, email: str) -> str:
             more = _REST_OF_A_NAME.match(cased, found.end(2)) if words[1] in PARTICLES else None
             if more is None and found[1][0].isupper() and found[2][0].isupper():
                 more = _ANOTHER_NAME.match(cased, found.end(2))  # `Lim Wei Jie, weijie.lim@…`
+            if more is None:
+                more = _next_of(local, cased, found.end(2))
             if words[1] not in PARTICLES or more is not None:
                 return f"{found[1]} {found[2]}{more[0] if more is not None else ''}"
     return ""
+
+
+def _next_of(local: set[str], cased: str, end: int) -> re.Match[str] | None:
+    """The word behind two of a name that is in the mailbox as well: `Bui Gia Han`, of `han.bui@…`."""
+    following = _ONE_MORE.match(cased, end)
+    return following if following is not None and fold(following[1]) in local else None
 
 
 def _only_full_name(cased: str) -> str:

@@ -396,14 +396,24 @@ def is_genuine(tx: Tx, entry: Entry) -> bool:
 
 async def about(tx: Tx, subject: str) -> AsyncIterator[Entry]:
     """The links about `subject`, and about its versions (`subject:3`), in order."""
-    given = {"subject": subject, "versions": f"{subject}:", "after": f"{subject};"}
+    asked = _about(tx.is_postgres, *t.audit.c)
     # They are few. Put in order here: for an order by number the database would go through all there are.
-    for row in sorted((await tx.run(_about(tx.is_postgres), given)).all(), key=lambda row: int(row.seq)):
+    for row in sorted((await tx.run(asked, _named(subject))).all(), key=lambda row: int(row.seq)):
         yield _entry(row)
 
 
+async def newest_about(tx: Tx, subject: str) -> int:
+    """The number of the newest of these links; 0 where there is none."""
+    found = (await tx.run(_about(tx.is_postgres, t.audit.c.seq), _named(subject))).scalars()
+    return max(found, default=0)
+
+
+def _named(subject: str) -> dict[str, str]:
+    return {"subject": subject, "versions": f"{subject}:", "after": f"{subject};"}
+
+
 @cache
-def _about(is_postgres: bool) -> Select[Any]:
+def _about(is_postgres: bool, *columns: ColumnElement[Any]) -> Select[Any]:
     a = t.audit.c
     # As one range, byte by byte: for `LIKE` SQLite uses no index.
     least, below = ("~>=~", "~<~") if is_postgres else (">=", "<")
@@ -412,7 +422,7 @@ def _about(is_postgres: bool) -> Select[Any]:
     )
     near = (a.subject.bool_op(least)(subject), a.subject.bool_op(below)(after))
     mine = or_(a.subject == subject, a.subject.bool_op(least)(versions))
-    return select(t.audit).where(*near, mine)
+    return select(*columns).where(*near, mine)
 
 
 async def page(tx: Tx, *, since: datetime, until: datetime, after: int, limit: int) -> list[Entry]:

@@ -211,6 +211,11 @@ class Store:
                 return
 
     @property
+    def log_known_to(self) -> int:
+        """The number of the last entry of the audit log that this process knows to be there; there may be more."""
+        return self._chain.known_seq
+
+    @property
     def put_back(self) -> dict[str, Contradiction]:
         """Requests by id whose rows were met and are not as the audit log has them; whoever tells of one takes it
         out."""

@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Row, bindparam, delete, or_, select
+from sqlalchemy import Row, bindparam, delete, select
 
-from bot.domain.time import CLOCKS_DIFFER
 from storage import tables as t
 from storage.columns import json_text
 from storage.transaction import Tx
@@ -33,6 +32,15 @@ _SIGNED_ONES = select(_R.program, _R.name, _R.value).where(_R.name.in_(sorted(SI
 _PURPOSE = "reading"
 _NUMBER, _MAC = "n", "mac"  # beside what is in the value
 _NAMED = select(_R.name, _R.value, _R.read_at).where(_OF_PROGRAM, _BEGINNING).order_by(_R.name)
+_TAKE = (
+    delete(t.reading)
+    .where(
+        _R.program == bindparam("of_program"),
+        _R.name == bindparam("named"),
+        _R.read_at == bindparam("made_at"),
+    )
+    .returning(_R.value, _R.read_at)
+)
 _DROP = delete(t.reading).where(_R.program == bindparam("of"), _R.name == bindparam("named"))
 
 
@@ -66,15 +74,9 @@ async def named(tx: Tx, program: str, prefix: str) -> dict[str, Reading]:
     return {row.name.removeprefix(prefix): Reading(row.value, row.read_at) for row in rows}
 
 
-async def take(tx: Tx, program: str, name: str, *, until: datetime | None = None) -> Reading | None:
-    """The reading, removed; None where it was made later than `until`, None = now.
-
-    One of a time that is still to come is of a clock that has stepped back since, and was not.
-    """
-    r = t.reading.c
-    was_before = or_(r.read_at <= (until or tx.now), r.read_at > tx.now + CLOCKS_DIFFER)
-    removed = t.reading.delete().where(r.program == program, r.name == name, was_before)
-    row = (await tx.run(removed.returning(r.value, r.read_at))).one_or_none()
+async def take(tx: Tx, program: str, name: str, *, of: datetime) -> Reading | None:
+    """The reading `of` that time, removed; None where it is not there or was made again since."""
+    row = (await tx.run(_TAKE, {"of_program": program, "named": name, "made_at": of})).one_or_none()
     return None if row is None else Reading(row.value, row.read_at)
 
 

@@ -41,6 +41,7 @@ _C = t.card.c
 _SEEN_AFTER = one_of(
     select(_C.id).where(_C.seen_at > bindparam("moment"), _C.seen_at <= bindparam("now")), _C.id
 )
+_SEEN_BY = one_of(select(_C.id).where(_C.seen_at == bindparam("moment")), _C.id)
 _LABELS = one_of(select(_C.id, _C.holder, _C.last4), _C.id)
 _MARK_GONE = (
     update(t.card)
@@ -350,6 +351,11 @@ async def mark_synced(tx: Tx, program: str, count: int) -> None:
     row = {"program": program, "synced_at": tx.now, "count": count}
     await upsert(tx, t.card_sync, [row], key=("program",))
     await card_counts.put_together(tx)
+
+
+async def seen_by(tx: Tx, card_ids: Collection[str], moment: datetime) -> set[str]:
+    """Those of them that are as the reading showed them that began then: no other was kept since."""
+    return {row.id for row in await tx.run_among(_SEEN_BY, card_ids, moment=moment)}
 
 
 async def mark_gone(tx: Tx, program: str, *, seen_before: datetime) -> list[str]:

@@ -105,6 +105,11 @@ async def _count(tx: Tx, dedupe: str, said: dict[str, Any]) -> Alert | None:
     return None if row is None else Alert(**row._mapping)
 
 
+async def was_raised(tx: Tx, dedupe: str) -> bool:
+    """Was there ever an alert of this condition, open or over?"""
+    return bool(await _raised_before(tx, dedupe))
+
+
 async def _raised_before(tx: Tx, dedupe: str) -> int:
     """How often, from which its id is made: the same history gives the same ids."""
     asked = select(func.count()).select_from(t.alert).where(t.alert.c.dedupe == dedupe)

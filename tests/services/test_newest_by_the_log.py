@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from dataclasses import replace
-from datetime import datetime, timedelta
 from functools import partial
 
 import pytest
@@ -17,7 +16,7 @@ from bot.services.core import Core
 from storage.store import Store
 from storage.vault import Keyring, Vault
 from tests.services.outcome_steps import alert_kinds, execute
-from tests.support.clock import SteppedClock
+from tests.support.clock import OtherClock
 from tests.support.world import ALICE, CAROL, MASTER, World
 
 pytestmark = pytest.mark.by_turns(3)
@@ -29,20 +28,6 @@ SETTINGS: dict[str, tuple[str, list[tuple[str, dict[str, str]]]]] = {
     "limits": (ALICE, [("card_limits", {"daily_limit": "900"}), ("card_limits", {"daily_limit": "10"})]),
     "markup": (CAROL, [("fees_markup", {"markup_percent": "9"}), ("fees_markup", {"markup_percent": "2"})]),
 }
-
-
-class OtherClock(SteppedClock):
-    """Of another machine: ahead of the first by so much."""
-
-    def __init__(self, first: SteppedClock, fast_s: float) -> None:
-        super().__init__()
-        self._first, self._fast = first, timedelta(seconds=fast_s)
-
-    def now(self) -> datetime:
-        return self._first.now() + self._fast
-
-    def monotonic(self) -> float:
-        return self._first.monotonic()
 
 
 @pytest_asyncio.fixture(params=FAST_S)
@@ -114,6 +99,6 @@ async def test_what_is_frozen_at_once_is_frozen_after_an_unfreeze_by_a_fast_cloc
 
     await world.tell(f"cards/{card}", {"status": "ACTIVE"})  # as whoever unfreezes it elsewhere
     await world.advance(1)
-    look = partial(card_rules.look_at, core=world.core, card_id=card, read_at=world.core.clock.now())
+    look = partial(card_rules.look_at, core=world.core, after=world.core.store.log_known_to)
     await card_sync.refresh_card(world.core, "main", card, then=look)
     assert "card_status" in await alert_kinds(world)

@@ -133,10 +133,10 @@ async def test_an_empty_or_failed_first_list_of_cards_is_read_again_soon(
     honest, answers = card_sync.sync_cards, iter([0, 0])
     read: list[float] = []
 
-    async def sync_cards(core: Any, program: str) -> int:
+    async def sync_cards(core: Any, program: str, **named: Any) -> int:
         read.append(world.clock.monotonic())
         empty = next(answers, None)
-        return await honest(core, program) if empty is None else empty
+        return await honest(core, program, **named) if empty is None else empty
 
     monkeypatch.setattr(card_sync, "sync_cards", sync_cards)
     starting = Poller(world.core, account_every=timedelta(seconds=60))
@@ -202,7 +202,7 @@ async def test_a_clock_that_steps_back_keeps_no_card_as_it_was(world: World, pol
 
 
 async def test_a_reading_that_began_before_our_own_top_up_is_not_what_its_message_says_the_card_holds(
-    world: World, monkeypatch: pytest.MonkeyPatch
+    world: World, poller: Poller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     card_id, one = world.cards[0]["id"], PartnerClient.card
     read, go_on = asyncio.Event(), asyncio.Event()
@@ -229,6 +229,6 @@ async def test_a_reading_that_began_before_our_own_top_up_is_not_what_its_messag
     assert card_sync.CARD_AFTER not in ((await world.request(request.id)).outcome or {})
 
     await world.advance(1)
-    found = await card_sync.refresh_card(world.core, "main", card_id)
+    await poller.moved()
     said = ((await world.request(request.id)).outcome or {})[card_sync.CARD_AFTER]
-    assert Decimal(said) == found.balance_usd
+    assert Decimal(said) == (await card_sync.refresh_card(world.core, "main", card_id)).balance_usd

@@ -60,7 +60,7 @@ def _no_collection_of_garbage() -> Iterator[None]:
 async def _changes(store: Store) -> None:
     async with store.begin() as tx:
         await api_snapshots.put(tx, "main", "float", "half")
-        await api_snapshots.take(tx, "main", "float")
+        await api_snapshots.take(tx, "main", "float", of=tx.now)
         await api_snapshots.put(tx, "main", "float", "whole")
 
 
@@ -94,7 +94,8 @@ async def test_a_transaction_cancelled_at_any_step_leaves_no_lock(
 ) -> None:
     async def check(cancelled: object) -> None:
         async with sqlite_store.begin() as tx:
-            found = await api_snapshots.take(tx, "main", "float")
+            found = await api_snapshots.get(tx, "main", "float")
+            await api_snapshots.drop(tx, "main", "float")
         assert found is None or found.value == "whole", cancelled
 
     await _cancelled_at_every_step(monkeypatch, how, lambda: _changes(sqlite_store), check, steps=5)

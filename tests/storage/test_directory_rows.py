@@ -323,27 +323,21 @@ async def test_the_last_reading_counts(store: Store, clock: FrozenClock) -> None
     assert found == api_snapshots.Reading({"balance_usd": "4.1000000001"}, clock.now())
 
 
-async def test_a_reading_is_taken_once_and_only_where_it_is_not_newer_than_wanted(
-    store: Store, clock: FrozenClock
-) -> None:
-    before = clock.now() - timedelta(seconds=1)
-    async with store.begin() as tx:
-        await api_snapshots.put(tx, "main", "queued", "first")
-    async with store.begin() as tx:
-        assert await api_snapshots.take(tx, "main", "queued", until=before) is None
-        assert await api_snapshots.take(tx, "main", "queued") is not None
-        assert await api_snapshots.take(tx, "main", "queued") is None
-
-
-async def test_a_reading_of_a_time_that_is_still_to_come_is_taken_as_the_clock_has_stepped_back(
+async def test_a_reading_is_taken_once_and_only_where_it_is_the_one_that_was_seen(
     store: Store, clock: FrozenClock
 ) -> None:
     async with store.begin() as tx:
         await api_snapshots.put(tx, "main", "queued", "first")
-    clock.advance(-3600)
-
-    async with store.begin() as tx:
-        assert await api_snapshots.take(tx, "main", "queued", until=clock.now()) is not None
+    seen_at = clock.now()
+    for ahead_s in (1, -3600):
+        clock.advance(ahead_s)
+        async with store.begin() as tx:
+            await api_snapshots.put(tx, "main", "queued", "again")
+            assert await api_snapshots.take(tx, "main", "queued", of=seen_at) is None
+            assert await api_snapshots.take(tx, "main", "queued", of=clock.now()) is not None
+            assert await api_snapshots.take(tx, "main", "queued", of=clock.now()) is None
+            await api_snapshots.put(tx, "main", "queued", "once more")
+        seen_at = clock.now()
 
 
 DRAFT = Draft(

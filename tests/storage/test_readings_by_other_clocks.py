@@ -9,7 +9,7 @@ from decimal import Decimal
 
 import pytest
 
-from storage.cards import api_snapshots, cards
+from storage.cards import cards
 from storage.store import Store
 from tests.storage.test_directory_rows import card
 from tests.support.clock import FrozenClock
@@ -50,17 +50,3 @@ async def test_a_balance_that_was_read_before_does_not_replace_a_later_one(
 
     assert found is not None
     assert found.balance_usd == (308 if is_later else 258)
-
-
-@pytest.mark.parametrize(("ahead_s", "is_later"), AHEAD)
-async def test_a_reading_that_was_queued_since_stays_in_the_queue(
-    store: Store, clock: FrozenClock, ahead_s: float, is_later: bool
-) -> None:
-    clock.set_wrong(ahead_s)
-    async with store.begin() as tx:
-        await api_snapshots.put(tx, "main", "queued", "x")
-    clock.set_wrong(-ahead_s)
-    async with store.begin() as tx:
-        taken = await api_snapshots.take(tx, "main", "queued")
-
-    assert (taken is None) == is_later

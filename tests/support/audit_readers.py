@@ -78,6 +78,10 @@ KNOWN = {
     "storage.audit.head_is_lost <- storage.operators.passkey_links.is_used": (
         "which of two sentences is read; no link opens anything in either case"
     ),
+    "storage.audit.newest_about <- bot.services.alerts.card_rules._is_on_record": (
+        "hidden an entry: a reading of before accuses, or ends an alert, until the next one. Shown one more: an alarm,"
+        " or its end, waits, and the reading that checks finds that entry"
+    ),
     "storage.audit._piece <- bot.cli.exporting.export_chain": "verify_audit.py finds what an export lacks",
     "storage.audit._piece <- bot.services.overview.export_rows._audit": "a table for people; an export can be verified",
 }

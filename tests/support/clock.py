@@ -49,6 +49,20 @@ class SteppedClock(FrozenClock):
             await asyncio.sleep(0.005)
 
 
+class OtherClock(SteppedClock):
+    """Of another machine: ahead of the first by so much."""
+
+    def __init__(self, first: SteppedClock, fast_s: float) -> None:
+        super().__init__()
+        self._first, self._fast = first, timedelta(seconds=fast_s)
+
+    def now(self) -> datetime:
+        return self._first.now() + self._fast
+
+    def monotonic(self) -> float:
+        return self._first.monotonic()
+
+
 class AlarmClock(FrozenClock):
     """A clock whose sleepers wake only when the test moves it, each at its time."""
 

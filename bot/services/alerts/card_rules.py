@@ -1,5 +1,10 @@
 """Cards whose status the card provider changed. No event tells of a block, an expiry or a freeze by others [Event
-types], so what the sweep read is compared with what was known."""
+types], so what the sweep read is compared with what was known.
+
+What was read accuses nobody of what people here decided since it began, and ends no alert that was raised since: that
+is known by the audit log, whose last entry is noted before each reading (`after`), and by no clock, as each machine has
+its own. A sweep is no judge of cards that were read again since, as the row has what that other reading showed.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +14,16 @@ from bot import operations
 from bot.domain.alerts import card_alerts
 from bot.domain.cards import DELETED, CardEntry
 from bot.domain.requests import Request, State
-from bot.domain.time import was_before
+from bot.domain.time import CLOCKS_DIFFER
 from bot.outcomes import timing
 from bot.services.alerts import lifecycle as alerts
+from bot.services.cards import card_sync
 from bot.services.core import Core
+from bot.services.message_kinds import About, Subject
+from storage import audit
 from storage.cards import api_snapshots, cards
 from storage.log_record import approval_order
+from storage.messages import Alert
 from storage.messages import alerts as alert_rows
 from storage.requests import requests
 from storage.transaction import Tx
@@ -27,31 +36,86 @@ _UNFROZEN = "unfrozen"
 _OURS = (State.EXECUTING, State.UNRESOLVED, State.SUCCEEDED)
 
 
-async def compare(core: Core, program: str, read_at: datetime) -> None:
-    """After a sweep that began at `read_at`. The first one only takes note of how things are."""
+async def compare(core: Core, program: str, begun_at: datetime, *, after: int) -> None:
+    """After a sweep that began at `begun_at`, after this entry of the log. The first one only takes note of how things
+    are."""
     async with core.store.begin() as tx:
         kept = await api_snapshots.get(tx, program, _KNOWN)
-        known: dict[str, str] = kept.value if kept else {}
         now: dict[str, CardEntry] = {}
         for status in _WATCHED:
             found = await cards.all(tx, status=status, program=program, limit=_MOST)
             now |= {entry.id: entry for entry in found}
-        statuses = {card_id: str(entry.status) for card_id, entry in now.items()}
+        known: dict[str, str] = (
+            kept.value if kept else {entry.id: str(entry.status) for entry in now.values()}
+        )
+        seen = await cards.seen_by(tx, now.keys(), begun_at)
+        statuses = {card_id: status for card_id, status in known.items() if card_id in now}
+        for card_id in sorted(seen):
+            entry = now[card_id]
+            if known.get(card_id) != entry.status and await _changed(tx, core, entry, after):
+                statuses[card_id] = str(entry.status)
         await api_snapshots.put(tx, program, _KNOWN, statuses)
         if kept is not None:
-            for entry in await cards.gone_after(tx, program, kept.read_at):
+            for entry in await cards.gone_after(tx, program, min(kept.read_at, begun_at) - CLOCKS_DIFFER):
                 await _closed(tx, core, entry)
-            for card_id, entry in now.items():
-                if known.get(card_id) != entry.status:
-                    await _changed(tx, core, entry)
             for card_id in await _frozen_lately(tx, core, program):
-                await _frozen_still(tx, core, card_id, read_at)
-        await _over(tx, core, program, statuses, read_at)
+                await _swept(tx, core, card_id, begun_at, after)
+        await _over(tx, core, program, begun_at, after)
 
 
-async def look_at(tx: Tx, core: Core, card_id: str, read_at: datetime) -> None:
-    """After one card was read by itself; the reading began at `read_at`."""
-    await _frozen_still(tx, core, card_id, read_at)
+async def look_at(tx: Tx, read: CardEntry, *, core: Core, after: int) -> None:
+    """After one card was read by itself, after this entry of the log.
+
+    An alert while a card reads ACTIVE that the newest decision here has frozen. What unfroze it may be an older
+    unfreeze of ours whose call arrived late: it is named where there is one.
+    """
+    condition = card_alerts.CARD_STATUS.condition(read.program, read.id, _UNFROZEN)
+    switches = await _switches(tx, core, read.id)
+    newest = max(switches, key=await approval_order.of(tx, switches), default=None)
+    freezing = operations.leaving(core.kinds, "FROZEN")
+    is_frozen_here = newest is not None and newest.kind in freezing and newest.state is State.SUCCEEDED
+    if newest is None or not is_frozen_here:
+        await alerts.resolve(tx, core, condition)
+        return
+    if read.status != "ACTIVE":
+        raised = await alert_rows.open_one(tx, condition)
+        if raised is not None and await _is_on_record(tx, raised, after):
+            await alerts.resolve(tx, core, condition)
+        return
+    if not await _is_on_record(tx, newest, after):
+        # What was read may be of the time before it. What is read next tells, and soon.
+        await card_sync.queue_reading_of_change(tx, read.program, read.id)
+        return
+    older = [r.id for r in switches if r.kind not in freezing and r.outcome_unknown]
+    cause = (
+        f"{', '.join(sorted(older))} is older, and its call may have arrived only now."
+        if older
+        else _BY_OTHERS
+    )
+    said = card_alerts.CARD_STATUS.says("unfrozen", card=read.label, freeze=newest.id, cause=cause)
+    facts = {"program": read.program, "card_id": read.id}
+    await alerts.keep(tx, core, said, condition=condition, subject=read.id, program=read.program, facts=facts)
+
+
+_BY_OTHERS = "No request here unfroze it: your card provider did, or somebody else with the key."
+
+
+async def _is_on_record(tx: Tx, one: Request | Alert, after: int) -> bool:
+    """Was all that the log has of it there by this entry?"""
+    about = About.REQUEST if isinstance(one, Request) else About.ALERT
+    return await audit.newest_about(tx, Subject(about, one.id).stored()) <= after
+
+
+async def _swept(tx: Tx, core: Core, card_id: str, begun_at: datetime, after: int) -> None:
+    """What a sweep read of a card that was frozen here; where the row has what another reading showed, it is read
+    again, as nobody knows which of them came first."""
+    entry = await cards.get(tx, card_id)
+    if entry is None:
+        return
+    if entry.status == DELETED or await cards.seen_by(tx, {card_id}, begun_at):
+        await look_at(tx, entry, core=core, after=after)
+    else:
+        await card_sync.queue_reading_of_change(tx, entry.program, card_id)
 
 
 async def _frozen_lately(tx: Tx, core: Core, program: str) -> list[str]:
@@ -78,40 +142,6 @@ def _is_unfrozen(condition: str) -> bool:
     return condition.endswith(f":{_UNFROZEN}")
 
 
-async def _frozen_still(tx: Tx, core: Core, card_id: str, read_at: datetime) -> None:
-    """An alert while a card reads ACTIVE that the newest decision here has frozen.
-
-    What unfroze it may be an older unfreeze of ours whose call arrived late: it is named where there is one.
-    """
-    entry = await cards.get(tx, card_id)
-    if entry is None:
-        return
-    condition = card_alerts.CARD_STATUS.condition(entry.program, card_id, _UNFROZEN)
-    switches = await _switches(tx, core, card_id)
-    newest = max(switches, key=await approval_order.of(tx, switches), default=None)
-    freezing = operations.leaving(core.kinds, "FROZEN")
-    is_frozen_here = newest is not None and newest.kind in freezing and newest.state is State.SUCCEEDED
-    if newest is None or not is_frozen_here or entry.status != "ACTIVE":
-        await alerts.resolve(tx, core, condition)
-        return
-    if newest.finished_at is None or not was_before(newest.finished_at, read_at, tx.now):
-        return  # what was read may be of the time before it
-    older = [r.id for r in switches if r.kind not in freezing and r.outcome_unknown]
-    cause = (
-        f"{', '.join(sorted(older))} is older, and its call may have arrived only now."
-        if older
-        else _BY_OTHERS
-    )
-    said = card_alerts.CARD_STATUS.says("unfrozen", card=entry.label, freeze=newest.id, cause=cause)
-    facts = {"program": entry.program, "card_id": card_id}
-    await alerts.keep(
-        tx, core, said, condition=condition, subject=card_id, program=entry.program, facts=facts
-    )
-
-
-_BY_OTHERS = "No request here unfroze it: your card provider did, or somebody else with the key."
-
-
 async def _switches(tx: Tx, core: Core, card_id: str) -> list[Request]:
     """What was sent here to freeze or unfreeze a card, and has had its effect or may have."""
     kinds = operations.leaving(core.kinds, "FROZEN", "ACTIVE")
@@ -120,12 +150,21 @@ async def _switches(tx: Tx, core: Core, card_id: str) -> list[Request]:
     return [r for r in found if r.state is not State.FAILED or r.outcome_unknown]
 
 
-async def _changed(tx: Tx, core: Core, entry: CardEntry) -> None:
+async def _changed(tx: Tx, core: Core, entry: CardEntry, after: int) -> bool:
+    """A card that a sweep read otherwise than the one before, after this entry of the log; False where the next sweep
+    has to tell."""
     if entry.status == "BLOCKED":
         await blocked(tx, core, entry.program, entry.id, entry.label, card_alerts.READS_BLOCKED)
-        return
-    if entry.status == "FROZEN" and await _frozen_here(tx, core, entry.id):
-        return
+        return True
+    if entry.status == "FROZEN":
+        done = [r for r in await _switches(tx, core, entry.id) if r.state in _OURS]
+        newest = max(done, key=await approval_order.of(tx, done), default=None)
+        if newest is not None and newest.kind in operations.leaving(core.kinds, "FROZEN"):
+            return True
+        if newest is not None and not (
+            newest.state is State.SUCCEEDED and await _is_on_record(tx, newest, after)
+        ):
+            return False
     await alerts.keep(
         tx,
         core,
@@ -135,6 +174,7 @@ async def _changed(tx: Tx, core: Core, entry: CardEntry) -> None:
         program=entry.program,
         facts={"program": entry.program, "card_id": entry.id},
     )
+    return True
 
 
 async def _closed(tx: Tx, core: Core, entry: CardEntry) -> None:
@@ -142,22 +182,18 @@ async def _closed(tx: Tx, core: Core, entry: CardEntry) -> None:
     closing = operations.leaving(core.kinds, DELETED)
     if await requests.find(tx, subject=entry.id, kinds=closing, states=_OURS, limit=1):
         return
+    condition = f"closed:{entry.program}:{entry.id}"
+    if await alert_rows.was_raised(tx, condition):  # a card is closed once
+        return
     said = card_alerts.CARD_STATUS.says("closed", card=entry.label)
     await alerts.tell(
         tx,
         core,
         said,
-        condition=f"closed:{entry.program}:{entry.id}",
+        condition=condition,
         subject=entry.id,
         program=entry.program,
     )
-
-
-async def _frozen_here(tx: Tx, core: Core, card_id: str) -> bool:
-    """Was a freeze the last thing that requests of ours did to it?"""
-    done = [r for r in await _switches(tx, core, card_id) if r.state in _OURS]
-    newest = max(done, key=await approval_order.of(tx, done), default=None)
-    return newest is not None and newest.kind in operations.leaving(core.kinds, "FROZEN")
 
 
 async def blocked(tx: Tx, core: Core, program: str, card_id: str, label: str, how: str) -> None:
@@ -170,14 +206,19 @@ async def blocked(tx: Tx, core: Core, program: str, card_id: str, label: str, ho
     await alerts.keep(tx, core, said, condition=condition, subject=card_id, program=program, facts=facts)
 
 
-async def _over(tx: Tx, core: Core, program: str, statuses: dict[str, str], read_at: datetime) -> None:
-    """Alerts whose card reads otherwise now, by a reading that began after they were raised."""
+async def _over(tx: Tx, core: Core, program: str, begun_at: datetime, after: int) -> None:
+    """Alerts whose card the sweep read otherwise, which began at `begun_at` and after this entry of the log."""
     for kind, wanted in (
         (card_alerts.CARD_BLOCKED, {"BLOCKED"}),
         (card_alerts.CARD_STATUS, set(_WATCHED) - {"BLOCKED"}),
     ):
         for alert in await alert_rows.open_of(tx, kind.name):
-            mine = alert.dedupe.split(":")[1] == program and not _is_unfrozen(alert.dedupe)
-            is_before = was_before(alert.updated_at, read_at, tx.now)
-            if mine and is_before and statuses.get(alert.subject) not in wanted:
+            if alert.dedupe.split(":")[1] != program or _is_unfrozen(alert.dedupe):
+                continue
+            entry = await cards.get(tx, alert.subject)
+            is_open = entry is not None and entry.gone_at is None and entry.status != DELETED
+            if is_open and not await cards.seen_by(tx, {alert.subject}, begun_at):
+                continue
+            is_other = entry is None or not is_open or entry.status not in wanted
+            if is_other and await _is_on_record(tx, alert, after):
                 await alerts.resolve(tx, core, alert.dedupe)

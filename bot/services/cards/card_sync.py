@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
@@ -29,13 +29,14 @@ ACCOUNT_QUEUED = "owed_account"
 """The reading that says that our own requests changed the account."""
 
 
-async def sync_cards(core: Core, program: str) -> int:
-    """Read every open card into the directory; cards gone from the list are read singly [GET /cards].
+async def sync_cards(core: Core, program: str, *, begun_at: datetime | None = None) -> int:
+    """Read every open card into the directory, as read at `begun_at`, None = now; cards gone from the list are read
+    singly [GET /cards].
 
     Written in batches, so that a large fleet neither fills the memory nor holds the database for long.
     """
     partner = core.partners[program]
-    begun_at = core.clock.now()
+    begun_at = begun_at or core.clock.now()
     count, batch = 0, []
     async for card in partner.cards(lane=Lane.BACKGROUND):
         batch.append(_entry(program, card))
@@ -100,8 +101,10 @@ async def queue_reading(
 
 
 async def queue_reading_of_change(tx: Tx, program: str, card_id: str) -> None:
-    """An event says that this card was frozen or unfrozen, by whomever: it is read soon."""
-    await api_snapshots.put(tx, program, f"{CARD_QUEUED}{card_id}", {"request": None})
+    """This card was frozen or unfrozen, by whomever, or may have been: it is read soon."""
+    name = f"{CARD_QUEUED}{card_id}"
+    queued = await api_snapshots.get(tx, program, name)
+    await api_snapshots.put(tx, program, name, queued.value if queued else {"request": None})
 
 
 async def queued_readings(tx: Tx, program: str) -> dict[str, datetime]:
@@ -124,18 +127,19 @@ async def give_up_reading(tx: Tx, program: str, card_id: str) -> None:
         await api_snapshots.drop(tx, program, f"{name}{card_id}")
 
 
-async def read_queued_balances(core: Core, program: str, card_ids: Sequence[str]) -> None:
+async def read_queued_balances(core: Core, program: str, queued_at: Mapping[str, datetime]) -> None:
     """What these cards hold now, read live together, 25 a call [POST /cards/balances]. Raises PartnerError.
 
-    What cannot be read stays to be read.
+    What cannot be read stays to be read, and what was queued again since these times.
     """
     read_at = core.clock.now()
-    rows = await core.partners[program].balances(card_ids, refresh=True, lane=Lane.BACKGROUND)
+    rows = await core.partners[program].balances(list(queued_at), refresh=True, lane=Lane.BACKGROUND)
     read = [(row.card_id, row.balance_usd, read_at) for row in rows if row.balance_usd is not None]
     async with core.store.begin() as tx:
         await cards.set_balances(tx, read)
         for card_id, balance_usd, _ in read:
-            queued = await api_snapshots.take(tx, program, f"{BALANCE_QUEUED}{card_id}", until=read_at)
+            name = f"{BALANCE_QUEUED}{card_id}"
+            queued = await api_snapshots.take(tx, program, name, of=queued_at[card_id])
             if queued is not None and queued.value["request"]:
                 await _complete(tx, core, queued.value["request"], card_id, balance_usd)
 
@@ -146,12 +150,15 @@ async def refresh_card(
     card_id: str,
     *,
     lane: Lane = Lane.PEOPLE,
-    then: Callable[[Tx], Awaitable[None]] | None = None,
+    queued_at: datetime | None = None,
+    then: Callable[[Tx, CardEntry], Awaitable[None]] | None = None,
 ) -> CardWithBalance:
     """Read one card live and keep it in the directory, with what `then` does in the same transaction. Raises
     PartnerError.
 
-    A card that has just been ordered may have no number yet: then its reading stays to be made.
+    `queued_at`: this is the reading that was queued then, as whoever asks knew before; None = it is another one, and
+    whatever is queued stays so: nobody knows which came first, the change or this reading. A card that has just been
+    ordered may have no number yet: then its reading stays to be made.
     """
     read_at = core.clock.now()
     found = await core.partners[program].card(card_id, lane=lane)
@@ -162,15 +169,14 @@ async def refresh_card(
             balance_at=None if found.balance_usd is None else tx.now,
         )
         shown_since = await cards.put_many(tx, program, [entry], read_at=read_at)
-        if not shown_since and entry.last4 and entry.status and entry.balance_usd is not None:
-            # What was queued after this reading began is of a change that it may not show.
-            for name in (CARD_QUEUED, BALANCE_QUEUED):
-                queued = await api_snapshots.take(tx, program, f"{name}{card_id}", until=read_at)
-                if queued is not None and queued.value["request"]:
-                    balance_usd = None if entry.status == DELETED else entry.balance_usd
-                    await _complete(tx, core, queued.value["request"], card_id, balance_usd)
+        is_whole = entry.last4 and entry.status and entry.balance_usd is not None
+        if queued_at is not None and is_whole and not shown_since:
+            queued = await api_snapshots.take(tx, program, f"{CARD_QUEUED}{card_id}", of=queued_at)
+            if queued is not None and queued.value["request"]:
+                balance_usd = None if entry.status == DELETED else entry.balance_usd
+                await _complete(tx, core, queued.value["request"], card_id, balance_usd)
         if then is not None:
-            await then(tx)
+            await then(tx, entry)
     return found
 
 

@@ -11,6 +11,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
 from itertools import cycle, islice
@@ -25,6 +26,7 @@ from bot.services.cards import card_sync
 from bot.services.core import Core
 from bot.services.money import float_lookups
 from bot.services.operators import programs
+from storage import audit
 from storage.cards import api_snapshots
 from storage.messages import alerts as open_alerts
 from storage.operators import programs as program_rows
@@ -47,15 +49,24 @@ _MOST_ASKED = 10
 # A list of cards that was empty is read again after this long, then twice as long, …
 _FIRST_CARDS_AGAIN_S = 5.0
 # A card that our own request changed is read at every turn for so long, then each half minute, then by the sweep.
-_QUEUED_AT_ONCE = timedelta(minutes=2)
+_QUEUED_AT_ONCE_S = 120.0
 _QUEUED_AGAIN_S = 30.0
-_QUEUED_FOR = timedelta(hours=1)
+_QUEUED_FOR_S = 3600.0
 
 Work = Callable[[str], Awaitable[None]]
 
 
 async def _nothing(program: str) -> None:
     """Where a ledger is compared without further ado."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Queued:
+    """A reading of a card that was queued at `since` by any clock; when it was first seen here, and last read."""
+
+    since: datetime
+    seen_s: float
+    read_s: float = float("-inf")
 
 
 class Poller:
@@ -77,7 +88,7 @@ class Poller:
         self._with_ledger: set[str] = set()
         self._first_tries: dict[str, int] = {}
         self._first_cards_at: dict[str, float] = {}
-        self._queued_read: dict[tuple[str, str], float] = {}  # by program and card
+        self._queued: dict[tuple[str, str], _Queued] = {}  # by program and name of the reading
         self._away: set[str] = set()
 
     def _programs(self) -> list[str]:
@@ -184,10 +195,12 @@ class Poller:
         await float_rules.look(self._core, program, reading)
 
     async def _sweep_cards(self, program: str) -> None:
+        async with self._core.store.read() as tx:
+            after = (await audit.head(tx)).seq
         begun_at = self._core.clock.now()
-        if await card_sync.sync_cards(self._core, program):
+        if await card_sync.sync_cards(self._core, program, begun_at=begun_at):
             self._with_cards.add(program)
-        await card_rules.compare(self._core, program, begun_at)
+        await card_rules.compare(self._core, program, begun_at, after=after)
         await card_sync.sweep_balances(self._core, program)
 
     async def _read_moved(self, program: str) -> None:
@@ -195,41 +208,48 @@ class Poller:
             queued = await card_sync.queued_readings(tx, program)
             balances = await card_sync.queued_balances(tx, program)
             account = await api_snapshots.get(tx, program, card_sync.ACCOUNT_QUEUED)
-        self._queued_read = {
-            (of, card_id): at
-            for (of, card_id), at in self._queued_read.items()
-            if of != program or card_id in queued or card_id in balances
-        }
+            after = (await audit.head(tx)).seq if queued else 0
+        names = {f"{card_sync.CARD_QUEUED}{card_id}" for card_id in queued}
+        names |= {f"{card_sync.BALANCE_QUEUED}{card_id}" for card_id in balances}
+        self._queued = {key: one for key, one in self._queued.items() if key[0] != program or key[1] in names}
         if account is not None:
             await self._read_account(program)
             async with self._core.store.begin() as tx:
-                now = await api_snapshots.get(tx, program, card_sync.ACCOUNT_QUEUED)
-                if now is not None and now.read_at == account.read_at:  # else it changed while it was read
-                    await api_snapshots.drop(tx, program, card_sync.ACCOUNT_QUEUED)
-        moved = [
-            card_id for card_id, since in balances.items() if await self._is_its_turn(program, card_id, since)
-        ]
+                # Not where it changed while it was read.
+                await api_snapshots.take(tx, program, card_sync.ACCOUNT_QUEUED, of=account.read_at)
+        moved = {
+            card_id: since
+            for card_id, since in balances.items()
+            if await self._is_its_turn(program, card_sync.BALANCE_QUEUED, card_id, since)
+        }
         if moved:
             await card_sync.read_queued_balances(self._core, program, moved)
         for card_id, since in queued.items():
-            if await self._is_its_turn(program, card_id, since):
-                look = partial(
-                    card_rules.look_at, core=self._core, card_id=card_id, read_at=self._core.clock.now()
+            if await self._is_its_turn(program, card_sync.CARD_QUEUED, card_id, since):
+                await card_sync.refresh_card(
+                    self._core,
+                    program,
+                    card_id,
+                    lane=Lane.BACKGROUND,
+                    queued_at=since,
+                    then=partial(card_rules.look_at, core=self._core, after=after),
                 )
-                await card_sync.refresh_card(self._core, program, card_id, lane=Lane.BACKGROUND, then=look)
 
-    async def _is_its_turn(self, program: str, card_id: str, since: datetime) -> bool:
+    async def _is_its_turn(self, program: str, name: str, card_id: str, since: datetime) -> bool:
         """At every turn at first; a card that goes on without its number is asked for less and less."""
-        age = self._core.clock.now() - since
-        last, now = self._queued_read.get((program, card_id), float("-inf")), self._core.clock.monotonic()
-        if age > _QUEUED_FOR:
-            self._queued_read.pop((program, card_id), None)
+        key, now = (program, f"{name}{card_id}"), self._core.clock.monotonic()
+        known = self._queued.get(key)
+        if known is None or known.since != since:
+            known = _Queued(since, now)
+        age_s = now - known.seen_s
+        if age_s > _QUEUED_FOR_S:
+            self._queued.pop(key, None)
             async with self._core.store.begin() as tx:
                 await card_sync.give_up_reading(tx, program, card_id)
             return False
-        if age >= _QUEUED_AT_ONCE and now - last < _QUEUED_AGAIN_S:
+        if age_s >= _QUEUED_AT_ONCE_S and now - known.read_s < _QUEUED_AGAIN_S:
             return False
-        self._queued_read[program, card_id] = now
+        self._queued[key] = replace(known, read_s=now)
         return True
 
     async def _each(self, job: str, work: Work) -> None:

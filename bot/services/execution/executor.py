@@ -13,6 +13,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from contextlib import ExitStack
+from datetime import datetime
 from functools import partial
 
 from bot.domain.requests import State
@@ -54,11 +55,11 @@ async def _execute(core: Core, held: claims.Reservation, span: Span) -> None:
         async with claims.lease_kept(core, claim.request, core.lease_s):
             answered = await api_call.answer_of(core, claim, partner.at(place))
             core.crash_point("execution.answered")
-            await outcome_writer.write(core, claim, answered)
+            queued_at = await outcome_writer.write(core, claim, answered)
         core.measures.executed(answered.outcome.finding)
         span.note(finding=answered.outcome.finding.value)
     core.crash_point("execution.finished")
-    await _after_it(core, claim, answered)
+    await _after_it(core, claim, answered, queued_at)
 
 
 async def _look_and_claim(
@@ -78,19 +79,25 @@ async def _look_and_claim(
     return None if claim is None else (claim, place)
 
 
-async def _after_it(core: Core, claim: claims.Claim, answered: api_call.Answered) -> None:
-    """What others may go on with. Nothing of it is lost with this process: other looks find it too."""
+async def _after_it(
+    core: Core, claim: claims.Claim, answered: api_call.Answered, queued_at: datetime | None
+) -> None:
+    """What others may go on with. Nothing of it is lost with this process: other looks find it too.
+
+    `queued_at`: when the reading of the card that it changed was queued."""
     request = claim.request
     if answered.status == 200 and claim.was_held:  # the key may call it after all
         async with core.store.begin() as tx:
             await programs.release(tx, core, request.program, claim.operation.endpoint.value)
     # What a card holds is read soon for all that moved, by one call: see `Poller.moved`.
     if answered.changed_card is not None and not claim.operation.changes_the_balance_alone:
-        look = partial(card_rules.look_at, core=core, card_id=answered.changed_card, read_at=core.clock.now())
+        look = partial(card_rules.look_at, core=core, after=core.store.log_known_to)
         try:
             # What cannot wait may be due again in seconds, and is not taken up before this ends.
             async with asyncio.timeout(api_call.READ_WITHIN_S if claim.is_urgent else None):
-                await card_sync.refresh_card(core, request.program, answered.changed_card, then=look)
+                await card_sync.refresh_card(
+                    core, request.program, answered.changed_card, queued_at=queued_at, then=look
+                )
         except (PartnerError, TimeoutError) as error:  # made up for: the reading is recorded as missing
             log.info("execution.card_not_read", extra={"request": request.id, "error": str(error)})
     await newest_wins.wake_newer(core, request)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from bot.domain.money import format_usd
 from bot.domain.requests import Attempt, Event, Request, State, fingerprints, reopening
@@ -40,20 +40,20 @@ _ONLY_PEOPLE_TELL = (
 )
 
 
-async def write(core: Core, claim: Claim, answered: Answered) -> None:
-    """Write the outcome, again where the database refuses: what was answered is known here alone."""
+async def write(core: Core, claim: Claim, answered: Answered) -> datetime | None:
+    """Write the outcome, again where the database refuses: what was answered is known here alone.
+
+    Returns when the reading of the card that it changed was queued; None where none was."""
     for pause_s in FINISH_PAUSES_S:
         try:
-            await _write(core, claim, answered)
+            return await _write(core, claim, answered)
         except Exception:  # busy, away, or this one the victim of a deadlock: nothing of it was written
             log.exception("execution.outcome_not_written", extra={"request": claim.request.id})
             await core.clock.sleep(pause_s)
-        else:
-            return
-    await _write(core, claim, answered)
+    return await _write(core, claim, answered)
 
 
-async def _write(core: Core, claim: Claim, answered: Answered) -> None:
+async def _write(core: Core, claim: Claim, answered: Answered) -> datetime | None:
     """Under our fence; a claim that was taken over writes no outcome, and keeps a secret all the same."""
     async with core.store.begin() as tx:
         outcome = await _among_others(tx, core, claim, answered.outcome)
@@ -100,7 +100,7 @@ async def _write(core: Core, claim: Claim, answered: Answered) -> None:
             secrets = [effect for effect in of_kind if isinstance(effect, SealSecret)]
             await effect_writer.write(tx, core, claim.request, secrets)
             await _tell_of_contradiction(tx, core, claim, outcome)
-            return
+            return None
         sent = effects.Sent(made, core.partners[request.program].key_prefix)
         found = effects.of_outcome(request, change.event, outcome, sent=sent, of_kind=of_kind)
         if urgency.is_for_now(request) and not urgency.is_for_now(claim.request):
@@ -115,6 +115,7 @@ async def _write(core: Core, claim: Claim, answered: Answered) -> None:
                 is_balance=claim.operation.changes_the_balance_alone,
             )
         core.crash_point("execution.finishing")
+    return None if answered.changed_card is None else tx.now
 
 
 async def _tell_of_contradiction(tx: Tx, core: Core, claim: Claim, outcome: Outcome) -> None:

@@ -115,9 +115,9 @@ class Received:
     attempts: int = 1
 
 
-# Nothing is answered for so long, and of that time so much was waited in vain, or so often: where one of two servers
-# behind a gateway is away, any two quick errors in a row may be of that one.
-AWAY_AFTER_S, _WAITED_S, _SLOW_ERRORS, _ERRORS = 15.0, 10.0, 2, 6
+# Nothing is answered for so long, and not to so many calls: where one of two servers behind a gateway is away, some in
+# a row may all be of that one. Whoever has to know soon asks several times at once.
+AWAY_AFTER_S, AWAY_AFTER_MISSED = 15.0, 18
 _KNOWN_FOR_S = 60.0
 
 
@@ -134,22 +134,20 @@ class Contact:
         """How many there were of them."""
         self.missed_at = float("-inf")
         """When the last of them ended."""
-        self.waited_s = 0.0
-        """How long some of them were waited for."""
         self.status: int | None = None
         """What came in place of an answer to the last of them; None where nothing did."""
 
     def answered(self) -> None:
         """The API itself has said something."""
         self.answered_at = self._clock.monotonic()
-        self.unanswered_since, self.missed, self.status, self.waited_s = None, 0, None, 0.0
+        self.unanswered_since, self.missed, self.status = None, 0, None
 
     def unanswered(self, began_at: float, status: int | None = None) -> None:
         """No answer came back to an exchange that began then; `status`: what did."""
         if began_at < self.answered_at:
             return  # others were answered meanwhile
-        self._waited(began_at)
         self.missed += 1
+        self.missed_at = self._clock.monotonic()
         self.status = status
         if self.unanswered_since is None:
             self.unanswered_since = began_at
@@ -158,14 +156,6 @@ class Contact:
         """Nobody waits any more for the answer to an exchange that began then."""
         if self._clock.monotonic() - began_at >= _UNANSWERED_S:
             self.unanswered(began_at)
-        elif self.missed and began_at >= self.answered_at:
-            self._waited(began_at)
-
-    def _waited(self, began_at: float) -> None:
-        """Until now, since an exchange began then. What several waited at once counts once."""
-        now = self._clock.monotonic()
-        self.waited_s += now - max(began_at, self.missed_at)
-        self.missed_at = now
 
     @property
     def away_for_s(self) -> float:
@@ -174,8 +164,7 @@ class Contact:
         if self.unanswered_since is None or self._clock.monotonic() - self.missed_at > _KNOWN_FOR_S:
             return 0.0
         lasts = self._clock.monotonic() - self.unanswered_since
-        least = _SLOW_ERRORS if self.waited_s >= _WAITED_S else _ERRORS
-        is_away = self.missed >= least and lasts >= AWAY_AFTER_S
+        is_away = self.missed >= AWAY_AFTER_MISSED and lasts >= AWAY_AFTER_S
         return lasts if is_away else 0.0
 
     @property

@@ -6,7 +6,8 @@ from __future__ import annotations
 import asyncio
 import random
 import selectors
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 from typing import Any
@@ -87,9 +88,10 @@ class _Noting(Poller):
         self.is_known.set()
 
 
-async def _known_after_s(next_: Next, *, phase_s: float) -> float:
-    """From the moment when nothing is answered any more, on a bot that nobody uses."""
-    clock, gateway = _Clock(), _Gateway(next_)
+@asynccontextmanager
+async def _asking(gateway: httpx.AsyncBaseTransport) -> AsyncIterator[tuple[PartnerClient, _Noting]]:
+    """A bot that nobody uses."""
+    clock = _Clock()
     client: PartnerClient = client_of(gateway, clock)
     core: Any = SimpleNamespace(partners={"main": client}, clock=clock, holds=lambda _name: True)
     poller = _Noting(core)
@@ -100,15 +102,22 @@ async def _known_after_s(next_: Next, *, phase_s: float) -> float:
             await poller.answers()
 
     task = asyncio.create_task(run())
-    await asyncio.sleep(120 + phase_s)
-    assert not poller.is_known.is_set()
-    gateway.is_away, began = True, clock.monotonic()
-    async with asyncio.timeout(300):
-        await poller.is_known.wait()
-    # The page asks the same.
-    assert client.contact.away_for_s
+    yield client, poller
     task.cancel()
-    return clock.monotonic() - began
+
+
+async def _known_after_s(next_: Next, *, phase_s: float) -> float:
+    """From the moment when nothing is answered any more."""
+    gateway, clock = _Gateway(next_), _Clock()
+    async with _asking(gateway) as (client, poller):
+        await asyncio.sleep(120 + phase_s)
+        assert not poller.is_known.is_set()
+        gateway.is_away, began = True, clock.monotonic()
+        async with asyncio.timeout(300):
+            await poller.is_known.wait()
+        # The page asks the same.
+        assert client.contact.away_for_s
+        return clock.monotonic() - began
 
 
 def known_after_s(next_: Next, *, phase_s: float) -> float:
@@ -145,3 +154,35 @@ def test_any_mixture_of_quick_and_slow_errors_and_silence_is_known_in_time() -> 
         if took + _POSTED_S > 60:
             late[seed] = round(took)
     assert late == {}
+
+
+class _HalfAway(_Gateway):
+    """One of two servers is away, and each call is given to one of them by chance."""
+
+    def __init__(self, takes_s: float) -> None:
+        super().__init__(lambda: (takes_s, 502))
+        self._draw = random.Random(f"half {takes_s}")
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        self.is_away = self._draw.random() < 0.5
+        return await super().handle_async_request(request)
+
+
+async def _alerts(takes_s: float, *, hours: float) -> int:
+    """How often it is taken for away."""
+    async with _asking(_HalfAway(takes_s)) as (client, poller):
+        found, before = 0, False
+        for _ in range(int(hours * 3600)):
+            await asyncio.sleep(1)
+            is_away = client.contact.away_for_s > 0
+            found += is_away and not before
+            before = is_away
+        assert poller.is_known.is_set() == bool(found)
+    return found
+
+
+@pytest.mark.parametrize("takes_s", [0.1, 1, 2, 4, 5, 7, 8, 10])
+def test_a_gateway_of_which_half_is_away_is_no_outage_however_long_its_errors_take(takes_s: float) -> None:
+    """Two errors in a row said so once, and later two slow ones: up to fourteen times an hour."""
+    with asyncio.Runner(loop_factory=_Loop) as runner:
+        assert runner.run(_alerts(takes_s, hours=3)) == 0

@@ -20,6 +20,7 @@ from bot.domain import shared_work
 from bot.domain.alerts import account_alerts
 from bot.partner.errors import Forbidden, PartnerError
 from bot.partner.ratelimit import Lane
+from bot.partner.wire import AWAY_AFTER_MISSED
 from bot.services import alerts, snapshots
 from bot.services.alerts import card_rules, float_rules, funding_rules, ledger_rules, webhook_rules
 from bot.services.cards import card_sync
@@ -41,10 +42,10 @@ POLLED = "polled:"
 _LAST_READ = "last read"
 _SILENT_AFTER = timedelta(minutes=3)
 _MISSED_POLLS = 3
-# An API that has said nothing for so long is asked whether it is there, and asked again after a pause until it has
-# answered anything, or is away (`Contact.away_for_s`). With the job's cadence of ten seconds that is known within 50.
-_QUIET_S, _ANSWERS_WITHIN_S, _ASKED_AGAIN_S, _ASKED_FOR_S = 15.0, 8.0, 2.0, 18.0
-_MOST_ASKED = 10
+# An API that has said nothing for so long is asked whether it is there, and asked again each second, whatever became of
+# the calls before, until it has answered anything, or is away (`Contact.away_for_s`). With the job's cadence of ten
+# seconds that is known within 50.
+_QUIET_S, _ANSWERS_WITHIN_S, _LOOKS_AGAIN_S, _LOOKS = 15.0, 8.0, 1.0, 30
 
 # A list of cards that was empty is read again after this long, then twice as long, …
 _FIRST_CARDS_AGAIN_S = 5.0
@@ -54,6 +55,13 @@ _QUEUED_AGAIN_S = 30.0
 _QUEUED_FOR_S = 3600.0
 
 Work = Callable[[str], Awaitable[None]]
+
+
+async def _ask(reading: Callable[..., Awaitable[object]]) -> None:
+    """What it refuses is an answer as well; the poller handles it."""
+    with suppress(TimeoutError, PartnerError):
+        async with asyncio.timeout(_ANSWERS_WITHIN_S):
+            await reading(lane=Lane.BACKGROUND)
 
 
 async def _nothing(program: str) -> None:
@@ -113,20 +121,27 @@ class Poller:
             await self.watch()
 
     async def _ask_whether_there(self, program: str) -> None:
-        """By two different readings in turn, as one that fails alone says nothing of the others."""
+        """By two different readings in turn, as one that fails alone says nothing of the others; and again before the
+        last one has ended, as an error may take long, and who answers none of many at once is not there."""
         partner, clock = self._core.partners[program], self._core.clock
-        if not partner.contact.missed and partner.contact.quiet_for_s < _QUIET_S:
+        contact = partner.contact
+        if not contact.missed and contact.quiet_for_s < _QUIET_S:
             return
-        until = clock.monotonic() + _ASKED_FOR_S
-        for ask in islice(cycle((partner.me, partner.webhook)), _MOST_ASKED):
-            # What it refuses is an answer as well; the poller handles it.
-            with suppress(TimeoutError, PartnerError):
-                async with asyncio.timeout(_ANSWERS_WITHIN_S):
-                    await ask(lane=Lane.BACKGROUND)
-            contact = partner.contact
-            if not contact.missed or contact.away_for_s or clock.monotonic() >= until:
-                return
-            await clock.sleep(_ASKED_AGAIN_S)
+        if contact.away_for_s:
+            await _ask(partner.me)
+            return
+        begun_s, asked = clock.monotonic(), list[asyncio.Task[None]]()
+        try:
+            for reading in islice(cycle((partner.me, partner.webhook)), _LOOKS):
+                if contact.answered_at >= begun_s or contact.away_for_s:
+                    break
+                if contact.missed < AWAY_AFTER_MISSED or all(task.done() for task in asked):
+                    asked.append(asyncio.create_task(_ask(reading)))
+                await clock.sleep(_LOOKS_AGAIN_S)
+        finally:
+            for task in asked:
+                task.cancel()
+            await asyncio.gather(*asked, return_exceptions=True)
 
     async def runway(self) -> None:
         """No call: the readings of the last days say how long the float lasts."""

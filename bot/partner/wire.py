@@ -116,8 +116,10 @@ class Received:
 
 
 # Nothing is answered for so long, and not to so many calls: where one of two servers behind a gateway is away, some in
-# a row may all be of that one. Whoever has to know soon asks several times at once.
+# a row may all be of that one. Whoever has to know soon asks several times at once. A key that may make few calls a
+# minute cannot be asked so often: then fewer are enough, after some more seconds.
 AWAY_AFTER_S, AWAY_AFTER_MISSED = 15.0, 18
+SURELY_AFTER_S, SURELY_AFTER_MISSED = 25.0, 6
 _KNOWN_FOR_S = 60.0
 
 
@@ -135,7 +137,7 @@ class Contact:
         self.missed_at = float("-inf")
         """When the last of them ended."""
         self.status: int | None = None
-        """What came in place of an answer to the last of them; None where nothing did."""
+        """What came in place of an answer to the last of them that was not given up; None where nothing did."""
 
     def answered(self) -> None:
         """The API itself has said something."""
@@ -155,7 +157,7 @@ class Contact:
     def given_up(self, began_at: float) -> None:
         """Nobody waits any more for the answer to an exchange that began then."""
         if self._clock.monotonic() - began_at >= _UNANSWERED_S:
-            self.unanswered(began_at)
+            self.unanswered(began_at, self.status)
 
     @property
     def away_for_s(self) -> float:
@@ -164,7 +166,8 @@ class Contact:
         if self.unanswered_since is None or self._clock.monotonic() - self.missed_at > _KNOWN_FOR_S:
             return 0.0
         lasts = self._clock.monotonic() - self.unanswered_since
-        is_away = self.missed >= AWAY_AFTER_MISSED and lasts >= AWAY_AFTER_S
+        is_away = lasts >= AWAY_AFTER_S and self.missed >= AWAY_AFTER_MISSED
+        is_away |= lasts >= SURELY_AFTER_S and self.missed >= SURELY_AFTER_MISSED
         return lasts if is_away else 0.0
 
     @property

@@ -17,6 +17,7 @@ import pytest
 
 from bot import jobs
 from bot.partner.client import PartnerClient
+from bot.partner.ratelimit import DEFAULT_PER_MINUTE
 from bot.services.events import Poller
 from tests.support.partner_api import client_of, success
 
@@ -89,10 +90,13 @@ class _Noting(Poller):
 
 
 @asynccontextmanager
-async def _asking(gateway: httpx.AsyncBaseTransport) -> AsyncIterator[tuple[PartnerClient, _Noting]]:
-    """A bot that nobody uses."""
+async def _asking(
+    gateway: httpx.AsyncBaseTransport, per_minute: int = DEFAULT_PER_MINUTE
+) -> AsyncIterator[tuple[PartnerClient, _Noting]]:
+    """A bot that nobody uses, whose key may make so many calls a minute."""
     clock = _Clock()
     client: PartnerClient = client_of(gateway, clock)
+    client._limiter.set_limit(per_minute)
     core: Any = SimpleNamespace(partners={"main": client}, clock=clock, holds=lambda _name: True)
     poller = _Noting(core)
 
@@ -106,10 +110,10 @@ async def _asking(gateway: httpx.AsyncBaseTransport) -> AsyncIterator[tuple[Part
     task.cancel()
 
 
-async def _known_after_s(next_: Next, *, phase_s: float) -> float:
+async def _known_after_s(next_: Next, *, phase_s: float, per_minute: int) -> float:
     """From the moment when nothing is answered any more."""
     gateway, clock = _Gateway(next_), _Clock()
-    async with _asking(gateway) as (client, poller):
+    async with _asking(gateway, per_minute) as (client, poller):
         await asyncio.sleep(120 + phase_s)
         assert not poller.is_known.is_set()
         gateway.is_away, began = True, clock.monotonic()
@@ -120,9 +124,9 @@ async def _known_after_s(next_: Next, *, phase_s: float) -> float:
         return clock.monotonic() - began
 
 
-def known_after_s(next_: Next, *, phase_s: float) -> float:
+def known_after_s(next_: Next, *, phase_s: float, per_minute: int = DEFAULT_PER_MINUTE) -> float:
     with asyncio.Runner(loop_factory=_Loop) as runner:
-        return runner.run(_known_after_s(next_, phase_s=phase_s))
+        return runner.run(_known_after_s(next_, phase_s=phase_s, per_minute=per_minute))
 
 
 def of_one_length(seconds: float, status: int | None) -> Next:
@@ -141,6 +145,19 @@ def test_errors_that_all_take_as_long_are_known_in_time_however_long_that_is(sta
     assert late == {}
 
 
+@pytest.mark.parametrize("per_minute", [20, 30, 60])
+def test_a_key_that_may_make_few_calls_a_minute_is_no_reason_to_know_it_late(per_minute: int) -> None:
+    late = {}
+    for takes_s in (0, 0.5, 1, 2, 4, 6, 8, 10, 15):
+        took = max(
+            known_after_s(of_one_length(takes_s, 502), phase_s=phase, per_minute=per_minute)
+            for phase in (0, 5, 10, 13, 16)
+        )
+        if took + _POSTED_S > 60:
+            late[takes_s] = round(took)
+    assert late == {}
+
+
 def test_any_mixture_of_quick_and_slow_errors_and_silence_is_known_in_time() -> None:
     late = {}
     for seed in range(400):
@@ -154,6 +171,22 @@ def test_any_mixture_of_quick_and_slow_errors_and_silence_is_known_in_time() -> 
         if took + _POSTED_S > 60:
             late[seed] = round(took)
     assert late == {}
+
+
+@pytest.mark.parametrize("takes_s", [0, 1, 3, 5, 6, 7])
+def test_what_came_in_place_of_answers_is_known_though_the_last_calls_are_given_up(takes_s: float) -> None:
+    """What people read is that it answers errors, and not that it does not answer."""
+
+    async def status() -> int | None:
+        gateway = _Gateway(of_one_length(takes_s, 502))
+        async with _asking(gateway) as (client, poller):
+            await asyncio.sleep(60)
+            gateway.is_away = True
+            await poller.is_known.wait()
+            return client.contact.status
+
+    with asyncio.Runner(loop_factory=_Loop) as runner:
+        assert runner.run(status()) == 502
 
 
 class _HalfAway(_Gateway):

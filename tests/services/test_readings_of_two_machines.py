@@ -300,6 +300,25 @@ async def test_a_close_by_others_is_reported_once_whichever_process_sweeps_next(
     assert len([title for title in reported if "closed outside Countersign" in title]) == 1
 
 
+@pytest.mark.parametrize("door", [*DOORS, "somebody looks"])
+@pytest.mark.parametrize("change", [frozen_here, unfrozen_here])
+async def test_a_card_is_listed_as_it_is_within_seconds_of_a_reading_that_began_before_it_changed(
+    world: World, poller: Poller, reader: Core, door: str, change: Callable[[World], Awaitable[None]]
+) -> None:
+    if change is unfrozen_here:
+        await frozen_here(world)
+        await turns(world, poller)
+        await world.advance(1)
+    looks = partial(card_lookups.card_now, reader, world.cards[0]["id"])
+    async with in_flight(world, looks if door == "somebody looks" else await reading(world, poller, door)):
+        await change(world)
+        await Poller(world.core, account_every=timedelta(minutes=1)).moved()
+
+    await turns(world, poller)
+
+    assert await listed(world) == await card_status(world)
+
+
 async def test_the_message_of_a_top_up_says_what_the_card_holds_by_a_reading_that_began_after_it(
     world: World, poller: Poller, reader: Core
 ) -> None:

@@ -58,7 +58,7 @@ async def compare(core: Core, program: str, begun_at: datetime, *, after: int) -
         if kept is not None:
             for entry in await cards.gone_after(tx, program, min(kept.read_at, begun_at) - CLOCKS_DIFFER):
                 await _closed(tx, core, entry)
-            for card_id in await _frozen_lately(tx, core, program):
+            for card_id in await _switched_lately(tx, core, program):
                 await _swept(tx, core, card_id, begun_at, after)
         await _over(tx, core, program, begun_at, after)
 
@@ -76,6 +76,8 @@ async def look_at(tx: Tx, read: CardEntry, *, core: Core, after: int) -> None:
     is_frozen_here = newest is not None and newest.kind in freezing and newest.state is State.SUCCEEDED
     if newest is None or not is_frozen_here:
         await alerts.resolve(tx, core, condition)
+        if newest is not None and read.status == "FROZEN" and not await _is_on_record(tx, newest, after):
+            await card_sync.queue_reading_of_change(tx, read.program, read.id)
         return
     if read.status != "ACTIVE":
         raised = await alert_rows.open_one(tx, condition)
@@ -107,8 +109,8 @@ async def _is_on_record(tx: Tx, one: Request | Alert, after: int) -> bool:
 
 
 async def _swept(tx: Tx, core: Core, card_id: str, begun_at: datetime, after: int) -> None:
-    """What a sweep read of a card that was frozen here; where the row has what another reading showed, it is read
-    again, as nobody knows which of them came first."""
+    """What a sweep read of a card that was frozen or unfrozen here; where the row has what another reading showed, it
+    is read again, as nobody knows which of them came first."""
     entry = await cards.get(tx, card_id)
     if entry is None:
         return
@@ -118,15 +120,15 @@ async def _swept(tx: Tx, core: Core, card_id: str, begun_at: datetime, after: in
         await card_sync.queue_reading_of_change(tx, entry.program, card_id)
 
 
-async def _frozen_lately(tx: Tx, core: Core, program: str) -> list[str]:
-    """The cards that requests here froze so lately that an older call may still undo it, or with an alert about it."""
-    freezing = operations.leaving(core.kinds, "FROZEN")
+async def _switched_lately(tx: Tx, core: Core, program: str) -> list[str]:
+    """The cards that requests here froze or unfroze so lately that an older call may still undo it, or with an alert
+    about it."""
     since = tx.now - timing.LATE_LANDING_FOR
     done = await requests.find(
         tx,
         program=program,
         states=(State.SUCCEEDED,),
-        kinds=freezing,
+        kinds=operations.leaving(core.kinds, "FROZEN", "ACTIVE"),
         since=since,
         limit=_MOST,
         each_row=True,

@@ -101,7 +101,7 @@ async def queue_reading(
 
 
 async def queue_reading_of_change(tx: Tx, program: str, card_id: str) -> None:
-    """This card was frozen or unfrozen, by whomever, or may have been: it is read soon."""
+    """This card was changed, by whomever, or may have been: it is read soon."""
     name = f"{CARD_QUEUED}{card_id}"
     queued = await api_snapshots.get(tx, program, name)
     await api_snapshots.put(tx, program, name, queued.value if queued else {"request": None})
@@ -168,13 +168,17 @@ async def refresh_card(
             balance_usd=found.balance_usd,
             balance_at=None if found.balance_usd is None else tx.now,
         )
+        known, queued = await cards.get(tx, card_id), None
         shown_since = await cards.put_many(tx, program, [entry], read_at=read_at)
         is_whole = entry.last4 and entry.status and entry.balance_usd is not None
         if queued_at is not None and is_whole and not shown_since:
             queued = await api_snapshots.take(tx, program, f"{CARD_QUEUED}{card_id}", of=queued_at)
-            if queued is not None and queued.value["request"]:
-                balance_usd = None if entry.status == DELETED else entry.balance_usd
-                await _complete(tx, core, queued.value["request"], card_id, balance_usd)
+        if queued is not None and queued.value["request"]:
+            balance_usd = None if entry.status == DELETED else entry.balance_usd
+            await _complete(tx, core, queued.value["request"], card_id, balance_usd)
+        if queued is None and known is not None and known.status != entry.status:
+            # Which of the two is newer is known by clocks alone, of two machines maybe: what is read next is.
+            await queue_reading_of_change(tx, program, card_id)
         if then is not None:
             await then(tx, entry)
     return found

@@ -283,3 +283,34 @@ def test_a_direction_that_both_agree_on_opens(text: str, intent: str) -> None:
     parsed = parse(text, authors.facts(), kinds=KINDS)
 
     assert {one.intent for one in parsed.readings if one.opened} == {intent}
+
+
+@pytest.mark.parametrize("how", ["", "still", "stll", "styll", "agin", "apparently", "xx", "somehow still"])
+@pytest.mark.parametrize("state", ["frozen", "blocked", "locked"])
+def test_how_a_card_is_never_freezes_it(how: str, state: str) -> None:
+    frames = ("{card} {be} {how} {state}, {fix}", "{card} {be} {how} {state}. {fix}")
+    texts = _texts(
+        frames,
+        be=("is", "stays", "has been", "got"),
+        how=(how,),
+        state=(state,),
+        fix=("sort it please", "please fix", "can you fix it", "please help"),
+    )
+
+    read = [one for text in texts for one in parse(text, authors.facts(), kinds=KINDS).readings]
+    assert [one for one in read if FREEZE in (one.intent, one.wanted)] == []
+
+
+@pytest.mark.parametrize("joke", ["just kidding", "kidding", "only joking", "jk", "I'm joking"])
+@pytest.mark.parametrize("sign", [" - ", ". ", ", ", " — "])
+def test_a_joke_behind_a_story_takes_it_back(joke: str, sign: str) -> None:
+    story = (
+        "",
+        ", will send the paperwork when I am back",
+        ". he lost it on the train",
+        ",the hotel called me",
+    )
+    for asked in ("close 4402 for good pls", "freeze 3018", "unfreeze 3018 please", "load 50 on 3018"):
+        texts = [f"{asked}{tale}{sign}{joke}" for tale in story]
+        opened = [text for text in texts if any(one.opened for one in parse(text, authors.facts()).readings)]
+        assert opened == []

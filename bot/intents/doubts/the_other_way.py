@@ -114,6 +114,16 @@ _NO_VERB: Final = re.compile(
 )
 
 
+#: `3018 is stll frozen, sort it`: how the card is now, where nothing else in the message freezes anything.
+_IS_STOPPED: Final = re.compile(
+    r"\b(?:is|are|was|were|it['’]?s|has been|have been|been|stays?|remains?|shows?|got|gets|keeps?) (?:[a-z']+ ){0,2}?(?:frozen|blocked|locked|suspended|paused)\b"
+)
+_STOPS: Final = re.compile(
+    r"\b(?:re)?(?:freez(?:e|es|ing)|block|blocking|lock|locking|suspend|suspending|suspension|pause|pausing|stop|stopping|halt|hold|disable|deactivate|ice|kill|cut|shut|off)\b"
+    r"|\b(?:ensure|make sure|see (?:to it )?that|want|wants|need|needs|like|arrange|until|till|so that)\b|\bthat (?:the |card )*§c\d+§(?: card)? (?:is|be|gets?|stays?)\b|\b(?:should|must|have to|has to|can|could|may|shall) (?:[a-z§0-9']+ ){0,4}?(?:be|get|stay|remain)\b"
+)
+
+
 def _is_a_slip(text: str, intent: str) -> bool:
     """Is a word a slip away from one that says the opposite?"""
     from rapidfuzz.distance import OSA
@@ -140,6 +150,12 @@ def the_other_way(reading: Reading, context: Context) -> str:
         return way
     if wrong.search(text) or _is_a_slip(text, reading.intent):
         return _OPPOSITE[reading.intent]
+    if (
+        reading.intent == "freeze_card"
+        and _IS_STOPPED.search(text.lower())
+        and not _STOPS.search(text.lower())
+    ):
+        return "unfreeze_card"
     if reading.intent == "freeze_card" and (_NO_VERB.search(text) or _HALF_BEFORE.search(text.lower())):
         return "unfreeze_card"
     return reading.intent if reading.intent in _OF_MONEY and _NEITHER.search(text) else ""

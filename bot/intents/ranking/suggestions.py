@@ -38,8 +38,8 @@ REFUSED: Final = 0.4
 ONLY_LOOKS_SO: Final = 0.985
 #: The share of all requests below which the form of one that the rules would open is asked about first.
 RULED_OUT: Final = 0.05
-#: Requests told by a value that no other has: a rate, a hash.
-_TOLD_BY_VALUE: Final = frozenset({"set_markup", "submit_funding"})
+#: Requests known by a value that no other has: a rate, a hash.
+_KNOWN_BY_VALUE: Final = frozenset({"set_markup", "submit_funding"})
 _LEAST: Final = 0.01
 #: The share from which a request is offered for a question: it was made small before.
 _LEAST_ASKED: Final = 0.12
@@ -178,11 +178,12 @@ def _with_second_opinion(reading: Reading, context: Context) -> Reading:
 
 
 def _is_ruled_out(intent: str, context: Context) -> bool:
-    if intent in _TOLD_BY_VALUE:
+    if intent in _KNOWN_BY_VALUE:
         return False
     masked = context.found.masked
     shares = {name: share for name, share in ranker().ranked(masked) if name in _REQUESTS}
-    if intent not in shares or shares[intent] >= RULED_OUT * sum(shares.values()):
+    rules_best = _READ_TOO_SHORT if len(masked.split()) <= _SHORT else 1.0
+    if intent not in shares or shares[intent] * rules_best >= RULED_OUT * sum(shares.values()):
         return False
     return direction_of(spaced(masked).lower()) != intent
 

@@ -85,6 +85,15 @@ def _similar(text: str, context: Context) -> tuple[str, Sequence[KnownCard]] | N
     return next(iter(find_misspelt_names(bare, context.cards)), None)
 
 
+def _cards_among_amounts(frame: Frame, text: str, context: Context) -> list[KnownCard]:
+    """Of `top up 3205 50, 7578 60`, where several numbers are read as amounts, those that are cards."""
+    amounts = context.found.inside(text, "amount")
+    if frame.intent not in ("topup_card", "unload_card") or len(amounts) < 2:
+        return []
+    found = [context.cards.with_last4(amount.written) for amount in amounts]
+    return [cards[0] for cards in found if len(cards) == 1]
+
+
 def with_card(reading: Reading, frame: Frame, text: str, context: Context) -> tuple[Reading, Ask | None]:
     """The card the clause means, or the question which one."""
     named = context.found.inside(text, "card")
@@ -102,9 +111,11 @@ def with_card(reading: Reading, frame: Frame, text: str, context: Context) -> tu
         ), questions.did_you_mean(written, fits, context.cards)
     if not fits:
         everybody = [card for entity in named for card in entity.value]
-        return reading, questions.one_card_each(everybody, context.cards)
+        return reading, questions.one_card_each(frame.intent, everybody, context.cards)
     if len(fits) > 1:
         return reading, questions.which_card(written, fits, context.cards)
+    if more := _cards_among_amounts(frame, text, context):
+        return reading, questions.one_card_each(frame.intent, [*fits, *more], context.cards)
     reading = replace(reading, card=fits[0])
     if any("weak" in entity.traits for entity in named):
         return reading, questions.really(frame.intent, reading.slots, f"“{written}” is also a word.")

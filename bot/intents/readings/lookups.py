@@ -188,7 +188,8 @@ def _with_card(reading: Reading, cards: list[Entity], context: Context, *, its: 
     elif fits:
         ask = questions.which_card(written, fits, context.cards)
     else:
-        ask = questions.one_card_each([card for entity in cards for card in entity.value], context.cards)
+        everybody = [card for entity in cards for card in entity.value]
+        ask = questions.one_card_each(reading.intent, everybody, context.cards)
     return replace(reading, intent="ambiguous", wanted=reading.intent, ask=ask)
 
 

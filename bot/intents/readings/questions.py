@@ -65,19 +65,23 @@ def did_you_mean(written: str, candidates: Sequence[KnownCard], cards: Directory
     return Ask("card", f"There is no “{written}”. Did you mean this card?", _options(candidates, cards))
 
 
-def one_card_each(candidates: Sequence[KnownCard], cards: Directory) -> Ask:
-    """Several cards were named, and text is for one at a time: chosen by a button."""
-    return Ask("card", "I do one card at a time. Which one?", _options(candidates, cards))
+def one_card_each(intent: str, candidates: Sequence[KnownCard], cards: Directory) -> Ask:
+    """Several cards were named, and text is for one at a time: chosen by a button, or which command takes a list."""
+    return Ask("card", f"I do one card at a time. Which one?{_for_many(intent)}", _options(candidates, cards))
 
 
 def not_all_cards(intent: str, cards: Directory) -> Ask:
     """All cards were meant: which command takes a list of them, and those of them for which it makes sense."""
     status = "FROZEN" if intent == "unfreeze_card" else "ACTIVE"
     fit = [card for card in cards if card.status == status] or list(cards)
-    command = IN_BULK.get(intent)
-    many = f" For many cards, type `{command}`." if command else ""
     some = f" Here are {MOST_OPTIONS} of {len(fit)}." if len(fit) > MOST_OPTIONS else ""
-    return Ask("card", f"I do one card at a time.{many} Which card first?{some}", _options(fit, cards))
+    return Ask(
+        "card", f"I do one card at a time.{_for_many(intent)} Which card first?{some}", _options(fit, cards)
+    )
+
+
+def _for_many(intent: str) -> str:
+    return f" For many cards, type `{IN_BULK[intent]}`." if intent in IN_BULK else ""
 
 
 def _options(candidates: Sequence[KnownCard], cards: Directory) -> tuple[Option, ...]:

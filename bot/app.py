@@ -46,7 +46,7 @@ from bot.services.events import (
 )
 from bot.services.messages import Outbox, request_links, storage_watch
 from bot.services.older_copies import copy_detection, messages_in_slack
-from bot.services.operators import changed_rows, draft_only, safe_mode
+from bot.services.operators import changed_rows, draft_only, late_stops, safe_mode
 from bot.services.passkeys import readiness
 from bot.services.processes import Locks, Replica, StoredLooks
 from bot.slack_names import SlackNames
@@ -290,6 +290,7 @@ def _write_to_slack(begun: Start, parts: Parts) -> None:
         _keep_running(begun, parts.core.store, "codes", otp_delivery.Sender(parts.core, publisher).run)
     say = partial(announce, parts.slack, parts.core.channels)
     _keep_running(begun, parts.core.store, "storage", storage_watch.StorageWatch(parts.core, say).run)
+    _keep_running(begun, parts.core.store, "stops", late_stops.LateStops(parts.core, say).run)
 
 
 def _execute_requests(begun: Start, parts: Parts) -> None:

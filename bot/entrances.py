@@ -117,6 +117,7 @@ def _checks(
         "database": partial(health.database_is_written, core),
         "key": partial(health.keys_work, core),
         "safe_mode": partial(health.sends, core),
+        "stops": partial(health.stops_are_recorded, core),
         "start": partial(health.looked_since_start, core),
         "poller": partial(health.poller_runs, core, start.config.poll.account),
         "slack": slack_fault,

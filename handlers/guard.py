@@ -25,7 +25,7 @@ from bot.domain.errors import CountersignError, PasskeyNeeded, TooMuch
 from bot.domain.passkeys import Purpose
 from bot.domain.time import Clock
 from bot.partner.errors import PartnerError
-from bot.services import people
+from bot.services import held_stops, people
 from bot.services.core import Core
 from bot.services.messages import request_links
 from bot.services.passkeys import links
@@ -34,7 +34,7 @@ from handlers.deps import Deps
 from handlers.slack_api import SlackUnreachable, chart_upload, code_of, retry_after_s, with_links
 from handlers.views import Block, charts, passkeys, replies
 from handlers.views.requests import loading, trouble
-from storage.errors import FOR_EVERYBODY, EndOfLogLost, NotReadYet
+from storage.errors import FOR_EVERYBODY, EndOfLogLost, NotAsOnRecord, NotReadYet
 from storage.faults import is_out_of_use
 
 log = logging.getLogger("countersign.handlers")
@@ -304,6 +304,9 @@ class Turn:
 
     def sentence(self, error: BaseException) -> str:
         """What the person reads; what is ours to fix is logged under the reference in it."""
+        if held := held_stops.said(error):
+            why = str(error) if isinstance(error, NotAsOnRecord) else ""
+            return replies.explain_held(held, why, self._logged(error, "stop"))
         if isinstance(error, SlackApiError):
             code = code_of(error)
             return replies.explain_slack(code, self._logged(error, code))

@@ -14,6 +14,7 @@ from bot.domain.errors import CountersignError, PerhapsGone
 from bot.domain.requests import OPEN, Request, State, fingerprints
 from bot.services.core import Core
 from storage import audit as chain
+from storage.errors import StorageError
 from storage.log_record import counted, on_record, open_requests
 from storage.requests import requests
 from storage.transaction import Tx
@@ -197,6 +198,9 @@ async def audited_refusal(
         except PerhapsGone:
             raise
         except of as refusal:
+            # What keeps a stop from being recorded is on record once, however often it is tried again.
+            if isinstance(refusal, StorageError) and core.held.holds(subject):
+                raise
             async with core.store.begin() as tx:
                 await chain.append(
                     tx,

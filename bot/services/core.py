@@ -22,6 +22,7 @@ from bot.domain.time import Clock
 from bot.operations import Operation
 from bot.partner.client import PartnerClient
 from bot.services.anchor_places import AnchorPlaces
+from bot.services.held_stops import HeldStops
 from bot.services.measures import Measures
 from bot.services.otp_store import Codes
 from bot.services.shared_look import SharedLooks
@@ -179,6 +180,7 @@ class Core:
     holds: Callable[[str], bool] = alone  # may this process of several do this now? (`domain.shared_work`)
     # Requests that this process holds now, by id: a lease in its name on another one was written by somebody else.
     holding: Counter[str] = field(default_factory=Counter)
+    held: HeldStops = field(default_factory=HeldStops)  # what people stopped, and could not be recorded
     # What this process has not seen since its start, a program's ledger or `SLACK`: see `older_copies.copy_detection`.
     unseen: dict[str, Unseen] = field(default_factory=dict)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -32,6 +33,8 @@ from bot.operations import Operation
 from bot.services.audit import audited_refusal
 from bot.services.core import Core, Lists
 from storage.operators import people, roles_on_record
+
+log = logging.getLogger("countersign.people")
 
 T = TypeVar("T")
 
@@ -87,7 +90,7 @@ async def member(core: Core, slack_id: str, *, within_s: float = 0, safer: bool 
             raise
         actor = await _seen_lately(core, slack_id, SHOWN_WITHIN_S)
     require_gone_for_sure(core, [actor], TRY_AGAIN, whose="your account")
-    return await _full_member(core, actor, asked_s)
+    return await _full_member(core, actor, asked_s, safer=safer)
 
 
 async def full_member(core: Core, slack_id: str) -> Actor:
@@ -97,12 +100,18 @@ async def full_member(core: Core, slack_id: str) -> Actor:
     return await _full_member(core, await account(core, slack_id), asked_s)
 
 
-async def _full_member(core: Core, actor: Actor, asked_s: float) -> Actor:
+async def _full_member(core: Core, actor: Actor, asked_s: float, *, safer: bool = False) -> Actor:
+    """`safer`: what they do only makes things safer, so it goes on where nobody can write down who they are."""
     slack_id = actor.id
     kept, kept_s = core.people_kept.get(slack_id, (None, 0.0))
     if not actor.is_gone and (kept != actor or asked_s - kept_s >= KEPT_AGAIN_AFTER_S):
-        async with core.store.begin() as tx:
-            await people.put(tx, actor)
+        try:
+            async with core.store.begin() as tx:
+                await people.put(tx, actor)
+        except Exception:
+            if not safer:
+                raise
+            log.exception("people.not_written_down")
         if len(core.people_kept) >= MOST_KEPT:
             core.people_kept.clear()
         core.people_kept[slack_id] = (actor, asked_s)

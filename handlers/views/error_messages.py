@@ -81,6 +81,13 @@ def explain_end_of_log(reference: str) -> str:
     )
 
 
+def explain_held(held: str, why: str, reference: str) -> str:
+    """Of what stops something and could not be recorded: `held` says what is held meanwhile, `why` what is known of the
+    cause."""
+    because = f" {why}" if why else ""
+    return f"{held}{because} Tell an admin the reference {reference}."
+
+
 def explain_stored(error: CountersignError, reference: str) -> str:
     """Where what is stored isn't as Countersign left it. The text of `error` says what, such as which entry of the
     audit log."""

@@ -14,13 +14,22 @@ from handlers.views.error_messages import (
     explain,
     explain_database,
     explain_end_of_log,
+    explain_held,
     explain_slack,
     explain_stored,
     is_said,
 )
 from handlers.views.requests import request_card, states
 
-__all__ = ["explain", "explain_database", "explain_end_of_log", "explain_slack", "explain_stored", "is_said"]
+__all__ = [
+    "explain",
+    "explain_database",
+    "explain_end_of_log",
+    "explain_held",
+    "explain_slack",
+    "explain_stored",
+    "is_said",
+]
 
 _BUTTONS = "answer:buttons"
 

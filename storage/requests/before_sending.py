@@ -35,6 +35,7 @@ class Kept:
 
     `others` are ids: of the kinds that were asked for, on the same target, sent and without a known outcome.
     `is_unseen`: a start did not see its message in Slack, or that of its list, so nothing more is sent of it.
+    `is_held`: somebody stopped it, which could not be recorded; the database does not say so.
     """
 
     request: Request
@@ -43,10 +44,12 @@ class Kept:
     others: tuple[str, ...]
     is_unseen: bool
     _sealed: tuple[Sealed | None, Sealed | None]
+    is_held: bool = False
 
     def may_be_sent(self, endpoint: Endpoint, *, is_urgent: bool) -> bool:
         """May this call be made for it now? A look is no such call. An unseen message stops nothing urgent."""
-        return self.stopped.sends(endpoint, is_urgent=is_urgent) and (is_urgent or not self.is_unseen)
+        sends = not self.is_held and self.stopped.sends(endpoint, is_urgent=is_urgent)
+        return sends and (is_urgent or not self.is_unseen)
 
     def frozen(self, tx: Tx) -> Frozen:
         """Raises `Purged` when the details were dropped, `CannotOpen` when they were tampered with."""

@@ -722,6 +722,7 @@ ELSEWHERE = {
     "requests_unseen": ("tests/storage/test_requests_unseen_in_slack.py", "requests_unseen"),
     "new_database": ("tests/storage/test_requests_unseen_in_slack.py", "new_database"),
     "paused": ("tests/handlers/test_people_commands.py", "Sending to main is paused by"),
+    "stop_not_recorded": ("tests/services/test_stops_not_recorded.py", "stop_not_recorded"),
     "relay_destinations": ("tests/relay/test_relay.py", "relay_destinations"),
     "relay_unreadable": ("tests/relay/test_relay.py", "relay_unreadable"),
     "tampered": ("tests/services/test_tampering.py", "tampered"),

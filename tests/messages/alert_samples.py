@@ -157,6 +157,11 @@ FACTS: Mapping[tuple[str, str], Facts] = {
     ("messages_wait", ""): {"since": NOW - timedelta(minutes=4), "why": _WAITS},
     ("slack_access", ""): {"faults": "The bot token was revoked."},
     ("paused", ""): {"reason": "The API key may have been stolen."},
+    ("stop_not_recorded", ""): {
+        "who": "Carol Reyes",
+        "deed": "rejected R-7K3M",
+        "meanwhile": "Nothing of R-7K3M is sent meanwhile.",
+    },
     ("consent", "resume"): {
         "who": "Carol Reyes",
         "pause": "Bob Tanaka paused it: the API key may have been stolen.",
@@ -310,6 +315,8 @@ def ended() -> Iterator[tuple[str, AlertView]]:
             facts["status"] = "pending"
         if kind.name == "handover":
             facts["who"] = "Carol Reyes"
+        if kind.name == "stop_not_recorded":
+            facts["why"] = "R-7K3M is succeeded already."
         if kind.name == "consent":
             facts["text"] = (
                 "Bob Tanaka confirmed it. Requests that are approved and still valid are sent now."

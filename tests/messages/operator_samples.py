@@ -20,6 +20,7 @@ from bot.partner import errors as partner
 from bot.partner.calls import account as account_calls
 from bot.partner.certainty import Certainty
 from bot.partner.secret import Secret
+from bot.services import held_stops
 from handlers.commands.all_lookups import LOOK_UPS
 from handlers.views import alerts, error_messages, help_text, passkeys, plain, replies
 from handlers.views.lookups import exports, float_and_ledger, otp_recipients, status, webhook
@@ -261,6 +262,14 @@ def slack_refusals() -> Iterator[Sample]:
         "Where the audit log ends was changed in the database",
         replies.refusal(replies.explain_end_of_log("7K3MQX")),
     )
+    for why in ("", "R-AB12 is approved by the audit log, and somebody changed its row to failed."):
+        failed = RuntimeError()
+        stop = held_stops.of_request("U0CAROL", "R-AB12", "rejected")
+        held_stops.note(failed, stop, is_kept=True)
+        yield (
+            f"A stop that the database did not take{', as its row was changed' if why else ''}",
+            replies.refusal(replies.explain_held(held_stops.said(failed), why, "7K3MQX")),
+        )
     yield (
         "An entry of the audit log was changed",
         replies.refusal(replies.explain_stored(LogNotWhole(39, "hash"), "7K3MQX")),

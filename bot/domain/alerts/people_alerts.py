@@ -25,6 +25,31 @@ PAUSED = AlertKind(
     buttons=(Button.RESUME, Button.MORE),
 )
 
+STOP_NOT_RECORDED = AlertKind(
+    name="stop_not_recorded",
+    raised_when="somebody paused, rejected, cancelled or declined something, and the database did not take it",
+    found_by="people",
+    ends="it is recorded, or it is refused as too late or not allowed",
+    wordings=one(
+        Severity.CRITICAL,
+        "Not recorded yet: {who} {deed}",
+        "The database did not take it. {meanwhile} Countersign keeps trying to record it. Do not restart Countersign"
+        " before it is recorded: the process that was asked keeps it in memory alone. Find out what is wrong with the"
+        " database, and who can write to it: run `countersign audit verify --deep`.",
+    ),
+    endings={
+        "": Ending(
+            "Recorded: what was done to stop {subject}",
+            "The database took it after {lasted}. Find out why it did not at once.",
+        ),
+        "not done": Ending(
+            "Refused: what was done to stop {subject}",
+            "The database did not take it for {lasted}. Then it was refused: {why}",
+        ),
+    },
+    is_mutable=False,
+)
+
 CONSENT = AlertKind(
     name="consent",
     raised_when="somebody asks for a second person's confirmation: to resume sending, to switch off draft only, to"

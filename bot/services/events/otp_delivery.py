@@ -48,6 +48,8 @@ async def on_challenge(tx: Tx, core: Core, event: ThreeDsChallenge, program: str
     """Hand the code to the sender once this is committed, or say why nobody gets it."""
     challenge = await _read(tx, event)
     person = await otp_recipients.person_of(tx, challenge.partner_ref) if challenge.partner_ref else None
+    if core.held.holds(f"code:{challenge.partner_ref}"):  # somebody ended it, which is not recorded yet
+        person = None
     if tx.now >= challenge.good_until or challenge.code is None:
         said = otp_alerts.THREE_DS.says("expired", card=challenge.label, purchase=challenge.where)
         await _nobody_gets_it(tx, core, program, challenge, said)

@@ -14,7 +14,7 @@ from bot.outcomes import Evidence, Finding, Outcome, planning
 from bot.partner.client import PartnerClient
 from bot.partner.errors import PartnerError
 from bot.services.core import Core
-from bot.services.execution import evidence
+from bot.services.execution import evidence, presend_checks
 from bot.services.execution.claims import Claim
 from bot.services.operators import programs
 
@@ -25,6 +25,7 @@ READ_WITHIN_S = 8.0
 
 _UNFORESEEN = "The outcome is not known: something unforeseen went wrong around the call. Do not repeat this."
 _STOOD_STILL = "Nothing was sent: the bot stood still just before the call. It is tried again."
+_STOPPED = "Nothing was sent: somebody stopped it just before the call, which is not recorded yet."
 _UNREADABLE = (
     "The outcome is not known yet, and your card provider could not be read to find out. Do not repeat this."
 )
@@ -68,6 +69,8 @@ async def _call(core: Core, claim: Claim, partner: PartnerClient) -> Answered:
         return await _look(core, claim, partner, None)
     if claim.to_send.is_stale(core):
         return _of(Outcome(Finding.NOTHING_YET, _STOOD_STILL))
+    if presend_checks.is_held(core, claim.request):
+        return _of(Outcome(Finding.NOTHING_YET, _STOPPED))
     try:
         outcome = await claim.operation.send(partner, claim.request.key, claim.to_send.body)
         answered = _of(outcome, status=200)

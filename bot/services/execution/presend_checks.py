@@ -206,8 +206,15 @@ async def last_look(tx: Tx, core: Core, kept: Kept, look: Cleared) -> Look:
 
 
 async def kept_of(tx: Tx, core: Core, request: Request) -> Kept | None:
-    """What is kept of it now, with what it may have to wait for."""
-    return await before_sending.of(tx, request.id, others=_waited_for(core, request))
+    """What is kept of it now, with what it may have to wait for, and whether this process holds it."""
+    kept = await before_sending.of(tx, request.id, others=_waited_for(core, request))
+    return kept if kept is None else replace(kept, is_held=is_held(core, request))
+
+
+def is_held(core: Core, request: Request) -> bool:
+    """Did somebody stop it, or all of its list or program, so that it is not sent though no row says so yet?"""
+    whole = f"request:{request.parent_id}" if request.parent_id else None
+    return core.held.holds(f"request:{request.id}", whole, f"program:{request.program}")
 
 
 def _waited_for(core: Core, request: Request) -> Collection[str] | None:

@@ -14,6 +14,7 @@ __all__ = [
     "SlackRefused",
     "SlackTrouble",
     "digest",
+    "mentions",
     "reminders",
     "request_links",
     "storage_watch",

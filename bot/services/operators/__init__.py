@@ -14,6 +14,7 @@ __all__ = [
     "handover",
     "health",
     "key_change",
+    "late_stops",
     "otp_recipients",
     "pausing",
     "people_watch",

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 from bot.domain.alerts import Said, people_alerts
@@ -16,7 +17,7 @@ from bot.domain.errors import AlreadyDecided, Expired, NotAllowed, NotFound, Pas
 from bot.domain.passkeys import Purpose, terms_of_consent
 from bot.domain.people import Actor, is_full_member
 from bot.domain.requests import why_not_second
-from bot.services import alerts, audit, audit_anchors, people
+from bot.services import alerts, audit, audit_anchors, held_stops, people
 from bot.services.audit import audited_refusal
 from bot.services.core import Core
 from bot.services.passkeys import proofs, readiness
@@ -33,6 +34,7 @@ _NOT_KEPT = (
     " tell an admin."
 )
 _NOBODY_ASKED = "What is stored of this was changed outside Countersign. Nothing was changed."
+_DECLINED = "Somebody declined this, which is not recorded yet. Nothing was changed."
 GONE = "This was answered already, or its time is over. Nothing was changed."
 
 
@@ -172,6 +174,8 @@ async def _give(
     core: Core, act: Act, found: Consent, actor: Actor, proof: proofs.Proof | None, known: proofs.Outside
 ) -> str:
     async with core.store.begin() as tx:
+        if core.held.holds(f"consent:{found.id}"):
+            raise Stale(_DECLINED)
         signed = {}
         if proof is not None:
             digest = terms_of_consent(found.kind, found.subject, found.terms, found.asked_by)
@@ -199,6 +203,11 @@ async def _give(
 
 async def decline(core: Core, act: Act, consent_id: str, slack_id: str) -> None:
     """Nothing is done: by whoever may confirm it, or who asked for it."""
+    stop = held_stops.of_consent(slack_id, consent_id)
+    await core.held.recorded(stop, partial(_decline, core, act, consent_id, slack_id), core.clock)
+
+
+async def _decline(core: Core, act: Act, consent_id: str, slack_id: str) -> None:
     async with audited_refusal(core, slack_id, "consent.decline", f"consent:{consent_id}"):
         actor = await people.member(core, slack_id)
         found = await existing(core, consent_id)

@@ -10,6 +10,7 @@ from bot.services import snapshots
 from bot.services.core import Core
 from bot.services.message_kinds import Form
 from bot.services.messages import waiting as waiting_messages
+from bot.services.operators import late_stops
 from bot.services.operators.programs import cause_of
 from bot.services.processes import start_holds
 from storage import audit
@@ -76,6 +77,11 @@ async def sends(core: Core) -> str | None:
         if mode
         else None
     )
+
+
+async def stops_are_recorded(core: Core) -> str | None:
+    """All that people stopped is on record, as far as this process was asked."""
+    return late_stops.sentence(core)
 
 
 async def looked_since_start(core: Core) -> str | None:

@@ -7,12 +7,13 @@ one named is neither of those who confirm it. That nobody gets them any more tak
 from __future__ import annotations
 
 from datetime import timedelta
+from functools import partial
 
 from bot.domain.alerts import otp_alerts
 from bot.domain.errors import NotAllowed, NotFound
 from bot.domain.people import Actor
 from bot.operations import readers
-from bot.services import alerts, audit, people
+from bot.services import alerts, audit, held_stops, people
 from bot.services.core import Core
 from bot.services.operators import confirmations
 from bot.services.people import Role
@@ -74,6 +75,11 @@ async def _named(tx: Tx, core: Core, consent: Consent, actor: Actor) -> str:
 
 async def unname(core: Core, slack_id: str, partner_ref: str) -> str:
     """Nobody gets the codes of a reference any more, at once. Raises NotAllowed, NotFound."""
+    stop = held_stops.about_codes(slack_id, partner_ref)
+    return await core.held.recorded(stop, partial(_unname, core, slack_id, partner_ref), core.clock)
+
+
+async def _unname(core: Core, slack_id: str, partner_ref: str) -> str:
     actor = await _admin(core, slack_id)
     async with core.store.begin() as tx:
         await confirmations.withdraw(tx, core, NAME, partner_ref, "Withdrawn: nobody is to get these codes.")

@@ -15,7 +15,7 @@ from bot.domain.errors import InvalidInput, NotAllowed, NotFound
 from bot.domain.people import Actor, draft_only
 from bot.domain.requests import State
 from bot.operations import readers
-from bot.services import alerts, audit, audit_anchors, outbox_messages, people
+from bot.services import alerts, audit, audit_anchors, held_stops, outbox_messages, people
 from bot.services.alerts import urgent_rules
 from bot.services.core import Core
 from bot.services.operators import confirmations, safe_mode
@@ -35,10 +35,20 @@ async def pause(core: Core, slack_id: str, named: Sequence[str], reason: str) ->
     """Stop sending to these programs at once, on one approver's or admin's word.
 
     Returns those that ran until now. Raises NotAllowed, InvalidInput, and `ChangedOutside` where the database did not
-    keep it. Refusals are audited.
+    keep it. Refusals are audited. Where it cannot be recorded for another reason than a refusal, it is held.
     """
     reason = read_optional_reason(reason)
-    actor = await _may(core, slack_id, "program.pause", people.roles_lately)
+    known: list[Actor] = []
+
+    async def do() -> list[str]:
+        if not known:  # once is enough: it is tried again where it could not be recorded
+            known.append(await _may(core, slack_id, "program.pause", people.roles_lately))
+        return await _pause(core, known[0], named, reason)
+
+    return await core.held.recorded(held_stops.of_program(slack_id, tuple(named)), do, core.clock)
+
+
+async def _pause(core: Core, actor: Actor, named: Sequence[str], reason: str) -> list[str]:
     stopped = []
     async with core.store.begin() as tx:
         for program in named:

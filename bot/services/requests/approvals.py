@@ -48,7 +48,7 @@ from bot.domain.visibility import may_see_form
 from bot.operations import read_reason, urgency
 from bot.outcomes import planning
 from bot.partner.secret import Secret
-from bot.services import alerts, audit, message_kinds, outbox_messages, people
+from bot.services import alerts, audit, held_stops, message_kinds, outbox_messages, people
 from bot.services.alerts import put_back_rules, urgent_rules
 from bot.services.audit import audited_refusal
 from bot.services.core import Core
@@ -356,19 +356,28 @@ async def _within_limits(
 async def reject(core: Core, request_id: str, slack_id: str, *, reason: str) -> Request:
     """One rejection ends it. The requester cancels instead. Raises `InvalidInput` without a reason."""
     reason = _words_of("reason", reason)
-    async with audited_refusal(core, slack_id, "request.reject", f"request:{request_id}"):
-        actor = await people.member(core, slack_id, safer=True)
-        standing = await people.standing(core)
-        async with put_back_rules.noticed(core), core.store.begin() as tx:
-            request = await existing_as_on_record(tx, request_id)
-            batch_approval.refuse_row(request)
-            _require_rejectable(request, actor.id)
-            people.require_approver(core, actor, standing)
-            await decisions.insert(tx, signed(tx, core, request, DecisionKind.REJECT, actor, reason=reason))
-            text = f"The reason given: {with_stop(quoted(reason))} Nothing was sent."
-            if request.state is State.PENDING:
-                return await close(tx, core, request, Event.REJECT, actor.id, text)
-            return await stop_approved(tx, core, request, actor, text)
+    known: list[tuple[Actor, Standing]] = []
+
+    async def do() -> Request:
+        async with audited_refusal(core, slack_id, "request.reject", f"request:{request_id}"):
+            if not known:  # once is enough: it is tried again where it could not be recorded
+                known.append((await people.member(core, slack_id, safer=True), await people.standing(core)))
+            return await _reject(core, request_id, *known[0], reason)
+
+    return await core.held.recorded(held_stops.of_request(slack_id, request_id, "rejected"), do, core.clock)
+
+
+async def _reject(core: Core, request_id: str, actor: Actor, standing: Standing, reason: str) -> Request:
+    async with put_back_rules.noticed(core), core.store.begin() as tx:
+        request = await existing_as_on_record(tx, request_id)
+        batch_approval.refuse_row(request)
+        _require_rejectable(request, actor.id)
+        people.require_approver(core, actor, standing)
+        await decisions.insert(tx, signed(tx, core, request, DecisionKind.REJECT, actor, reason=reason))
+        text = f"The reason given: {with_stop(quoted(reason))} Nothing was sent."
+        if request.state is State.PENDING:
+            return await close(tx, core, request, Event.REJECT, actor.id, text)
+        return await stop_approved(tx, core, request, actor, text)
 
 
 async def require_may_reject(core: Core, request_id: str, slack_id: str) -> None:

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 from bot.domain.errors import NotAllowed, NotFound, Stale
@@ -22,7 +23,7 @@ from bot.domain.requests import (
 )
 from bot.operations import Operation, urgency
 from bot.partner.codec import encode
-from bot.services import audit, message_kinds, outbox_messages, people
+from bot.services import audit, held_stops, message_kinds, outbox_messages, people
 from bot.services.alerts import put_back_rules, urgent_rules
 from bot.services.audit import audited_refusal
 from bot.services.core import Core
@@ -149,6 +150,11 @@ async def cancel(core: Core, request_id: str, slack_id: str) -> Request:
 
     They are a full member by a look of the last ten minutes, such as that of the click before: Slack waits for the ack.
     """
+    stop = held_stops.of_request(slack_id, request_id, "cancelled")
+    return await core.held.recorded(stop, partial(_cancel, core, request_id, slack_id), core.clock)
+
+
+async def _cancel(core: Core, request_id: str, slack_id: str) -> Request:
     subject = f"request:{request_id}"
     await people.require_known_member(core, slack_id, action="request.cancel", subject=subject)
     refusals = audited_refusal(core, slack_id, "request.cancel", subject)

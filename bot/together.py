@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Iterable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from types import TracebackType
 from typing import TypeVar
 
@@ -48,3 +49,27 @@ def _raise_first(failed: Iterable[BaseException]) -> None:
         if type(other) is not type(errors[0]):
             log.error("together.failed_too", exc_info=other)
     raise errors[0]
+
+
+class _Each:
+    """What is done for one of several."""
+
+    def __init__(self) -> None:
+        self.failed: Exception | None = None
+
+    @contextmanager
+    def __call__(self) -> Iterator[None]:
+        try:
+            yield
+        except Exception as error:  # noqa: BLE001 - raised when all had their turn
+            self.failed = self.failed or error
+
+
+@asynccontextmanager
+async def each_by_itself() -> AsyncIterator[_Each]:
+    """A request that somebody changed in the database is in the way of no other, whatever fails by it: the first error
+    is raised when all had their turn."""
+    each = _Each()
+    yield each
+    if each.failed is not None:
+        raise each.failed

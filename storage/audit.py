@@ -44,7 +44,14 @@ from storage.vault import Vault, length_prefixed
 _DOMAIN = b"countersign-audit-v1"
 _HEAD = select(t.audit_head.c.seq, t.audit_head.c.hash)
 _HEAD_LOCKED = _HEAD.with_for_update()
-_LAST = select(t.audit.c.seq, t.audit.c.hash).order_by(t.audit.c.seq.desc()).limit(1)
+#: No entry of ours has a number as high as the first; from the second on, none can be added after one.
+_NEVER, _NONE_FOLLOWS = 2**62, 2**63 - 2**20
+_LAST = (
+    select(t.audit.c.seq, t.audit.c.hash)
+    .where(t.audit.c.seq < _NEVER)
+    .order_by(t.audit.c.seq.desc())
+    .limit(1)
+)
 _LINK = insert(t.audit)
 # Only from where the chain was thought to end: who was mistaken looks, and moves it from there.
 _MOVE_HEAD = (
@@ -254,6 +261,8 @@ async def _end_with_all_known(tx: Tx) -> Head:
     end = (await tx.run(_HEAD_LOCKED)).one_or_none()
     if end is None:
         raise EndOfLogLost("is gone")
+    if end.seq >= _NONE_FOLLOWS:
+        raise EndOfLogLost("names a number that none can follow")
     if known[0] and (end.seq, end.hash) != known and not tx.reports_loss:
         if not await _has(tx, *known):
             raise LogNotWhole(known[0], "head")
@@ -321,12 +330,15 @@ async def wait_for_who_adds(tx: Tx) -> None:
 
 
 async def head_is_lost(tx: Tx) -> bool:
-    """Did somebody take out the row of the chain's end, or set it back, so that nothing can be added any more?
+    """Did somebody take out the row of the chain's end, set it back, or write one that no entry can follow, so that
+    nothing can be added any more?
 
     A row that is ahead of the entries stays: it is what is left to see that entries were cut off.
     """
     row, last = (await tx.run(_HEAD)).one_or_none(), (await tx.run(_LAST)).one_or_none()
-    return row is None or (last is not None and row.seq < last.seq)
+    if row is None or row.seq >= _NONE_FOLLOWS:
+        return True
+    return last is not None and (row.seq < last.seq or (row.seq == last.seq and bool(row.hash != last.hash)))
 
 
 async def put_head_back(tx: Tx) -> bool:

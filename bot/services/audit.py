@@ -121,7 +121,7 @@ async def of_request(
         tx,
         actor=actor,
         action=action,
-        subject=f"request:{request.id}:{await _version(tx, request)}",
+        subject=f"request:{request.id}:{await _version(tx, request, is_new=action == open_requests.SUBMITTED)}",
         body=recorded,
         policy_version=core.policy.version,
     )
@@ -129,9 +129,10 @@ async def of_request(
         tx.after_commit(core.anchors.due.set, though_unsure=True)
 
 
-async def _version(tx: Tx, request: Request) -> int:
+async def _version(tx: Tx, request: Request, *, is_new: bool = False) -> int:
     """As its row was written in this transaction, or as it is on record: never less than an entry of before has."""
-    return request.version if request.id in tx.was else await requests.version_of(tx, request)
+    is_written = is_new or request.id in tx.was
+    return request.version if is_written else await requests.version_of(tx, request)
 
 
 async def of_signing_again(tx: Tx, request: Request, actor: str, *, before: str) -> None:

@@ -15,6 +15,7 @@ from bot.domain.requests import UNWELCOME, Request, State, ended_line
 from bot.services import message_kinds as kinds
 from bot.services.core import Core
 from bot.services.message_kinds import About, MessageKind, Subject, To
+from storage import columns
 from storage.audit import Anchor
 from storage.messages import outbox
 from storage.transaction import Tx
@@ -84,7 +85,7 @@ async def line(
         if line not in _SHOWN_OF_ROWS:
             return
         text = f"{request.id} ({request.summary}): {text or request.outcome_text}"
-    body = {"line": line, "actor": actor, "text": text, "version": request.version}
+    body = {"line": line, "actor": actor, "text": text, "version": columns.counted(request.version)}
     key = (request.id, line, tag or request.version)
     await _put(tx, core, kinds.REQUEST_LINE, request.parent_id or request.id, key, body=body)
 
@@ -111,7 +112,7 @@ async def tell_requester(
         return
     if is_bad or is_loud or tx.now - shown_at > NEWS_SEEN_FOR:
         shown = {"line": ended_line(request) or request.word, "text": request.outcome_text}
-        body = {**shown, "actor": actor, "version": request.version}
+        body = {**shown, "actor": actor, "version": columns.counted(request.version)}
         await _put(tx, core, kinds.REQUESTER_LINE, request.id, key, body=body, person=to)
 
 

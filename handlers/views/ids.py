@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Final
 
@@ -82,6 +83,7 @@ Meta = Mapping[str, str]
 
 # Slack takes 2,000 characters for a button's value.
 _MOST_TYPED = 1500
+_VERSION = re.compile("[0-9]{1,18}")
 
 
 def stamp(request_id: str, version: int) -> str:
@@ -89,11 +91,12 @@ def stamp(request_id: str, version: int) -> str:
 
 
 def unstamp(value: str) -> tuple[str, int]:
-    """The request id and version of a button. Raises ValueError for anything else."""
+    """The request id and version of a button, which is 0 where it is none of ours: somebody wrote it into the database
+    while the button was drawn. Raises ValueError for anything else."""
     request_id, _, version = value.partition(":")
     if not request_id.startswith("R-"):
         raise ValueError("not a button of a request")
-    return request_id, int(version)
+    return request_id, int(version) if _VERSION.fullmatch(version) else 0
 
 
 def typed(text: str) -> str:

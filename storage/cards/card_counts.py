@@ -10,6 +10,7 @@ from collections import Counter
 
 from sqlalchemy import bindparam, delete, func, insert, select
 
+from storage import columns
 from storage import tables as t
 from storage.transaction import Tx
 
@@ -18,7 +19,9 @@ FEW = 200
 _AT_ONCE = 5_000
 
 _C = t.card_count.c
-_OF_ALL = select(_C.status, func.sum(_C.more).label("kept")).group_by(_C.status)
+# What is more was written by somebody else, and its sum may be more than the database can tell.
+_IS_OURS = _C.more.between(-columns.MOST, columns.MOST)
+_OF_ALL = select(_C.status, func.sum(_C.more).label("kept")).where(_IS_OURS).group_by(_C.status)
 _OF_PROGRAM = _OF_ALL.where(_C.program == bindparam("program"))
 _MARK = select(func.max(_C.id).label("newest"), func.count().label("rows"))
 # The newest row stays: its number is part of the mark, and SQLite would give it to another one. What another
@@ -51,7 +54,7 @@ async def put_together(tx: Tx) -> None:
         return
     kept = Counter[tuple[str, str]]()
     for row in (await tx.run(_TAKEN)).all():
-        kept[row.program, row.status] += row.more
+        kept[row.program, row.status] += row.more if abs(row.more) <= columns.MOST else 0
     rows = [{"program": p, "status": s, "more": more} for (p, s), more in sorted(kept.items()) if more]
     if rows:
         await tx.run(insert(t.card_count), rows)

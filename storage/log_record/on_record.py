@@ -102,6 +102,21 @@ async def open_request(tx: Tx, request_id: str) -> open_requests.OpenRequest | N
     return (await of(tx)).open.get(request_id) if found is None else found
 
 
+async def version(tx: Tx, request_id: str, *, now: bool) -> int:
+    """The highest version of a request that an entry names; 0 where none does. Of one that the log has open it is
+    known, as far as this process has read, or `now`; else its entries are read. Raises `LogNotWhole`."""
+    found = None if now else (await known(tx)).open.get(request_id)
+    found = found or (await of(tx)).open.get(request_id)
+    newest = 0 if found is None else found.version
+    if found is None:
+        async for entry in audit.about(tx, f"request:{request_id}"):
+            named = entry.subject.rpartition(":")[2]
+            if audit.is_genuine(tx, entry) and named.isdecimal():
+                newest = max(newest, int(named))
+    ours = (one.subject for one in tx.appended if one.subject.startswith(f"request:{request_id}:"))
+    return max([newest, *(int(one.rpartition(":")[2]) for one in ours)])
+
+
 async def terms(tx: Tx, row: Request) -> tuple[str, str]:
     """The kind and the fingerprint that are on record of this request; its row's where the log does not have it open.
 

@@ -12,5 +12,6 @@ __all__ = [
     "figures",
     "misplaced",
     "put_back",
+    "sequences",
     "why_not_written",
 ]

@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Update, bindparam, insert, select, update
+from sqlalchemy import Update, bindparam, select, update
 
 from storage import columns
 from storage import tables as t
 from storage.protection import DETAILS_LINK, signed_rows
 from storage.transaction import Tx
+from storage.upsert import upsert
 
 _ALIVE = ("owed", "sent")
 
@@ -52,8 +53,10 @@ _EXPIRED = (
 
 async def grant(tx: Tx, request_id: str, valid_until: datetime) -> None:
     """Links may be made for this request until then."""
-    row = {"request_id": request_id, "state": "owed", "valid_until": valid_until, "links": 0}
-    await tx.run(insert(t.card_reveal).values(**row, token_digest=None, expires_at=None, spent_at=None))
+    row: dict[str, Any] = {"request_id": request_id, "state": "owed", "valid_until": valid_until, "links": 0}
+    row |= dict.fromkeys(("token_digest", "expires_at", "spent_at"))
+    # One that is there already was invented: no link is made before its request was carried out.
+    await upsert(tx, t.card_reveal, [row], key=("request_id",))
     await signed_rows.sign(tx, DETAILS_LINK, request_id)
 
 

@@ -62,6 +62,7 @@ from bot.domain.requests import (
 from storage import audit, columns
 from storage import tables as t
 from storage.columns import UtcDateTime, json_text
+from storage.errors import LogNotWhole
 from storage.log_record import Count, Counted, on_record, open_requests
 from storage.protection import DETAILS_LINK
 from storage.requests import lost_debits, request_search, unseen
@@ -215,13 +216,19 @@ async def _write(tx: Tx, request: Request, values: dict[str, Any]) -> Request:
 
 
 async def version_of(tx: Tx, request: Request) -> int:
-    """Its version; where somebody wrote one that we never come to, the one on record, and people are notified."""
-    if columns.is_ours(request.version):
+    """Its version; where somebody wrote one that we never come to, or one of before, the one on record, and people are
+    notified."""
+    is_ours, known = columns.is_ours(request.version), 0
+    try:
+        known = await on_record.version(tx, request.id, now=not is_ours)
+    except LogNotWhole:  # whoever adds to it learns that by himself
+        if not is_ours:
+            raise
+    if is_ours and request.version >= known:
         return request.version
     tx.chain.rows_met.add(t.request.name)
-    known = await on_record.open_request(tx, request.id)
-    # Of one that the log does not have open nobody knows it: then a number that is above all of ours.
-    return columns.MOST if known is None else known.version
+    # Of one that is nowhere on record nobody knows it: then a number that is above all of ours.
+    return known or columns.MOST
 
 
 def _note_end(tx: Tx, before: Request, after: Request) -> None:

@@ -47,6 +47,9 @@ KNOWN = {
     "storage.audit.about <- bot.services.passkeys.proofs._has_had_digest": (
         "a fingerprint of before a change of the master key is not known: the approval counts as forged"
     ),
+    "storage.audit.about <- storage.log_record.on_record.version": (
+        "an entry about a request that has ended gets a number that another has, so an export is asked about"
+    ),
     "storage.audit.about <- storage.requests.decisions._with_true_confirmations": (
         "a Freeze now is confirmed once more, and people are notified; what it shows is checked by its MAC"
     ),

@@ -11,7 +11,8 @@ from datetime import datetime, timedelta
 from bot.domain.requests import DecisionKind, Request, State
 from bot.services import outbox_messages
 from bot.services.core import Core
-from bot.services.requests import FIRST_REMINDER, each_by_itself, remind_due
+from bot.services.requests import FIRST_REMINDER, remind_due
+from bot.together import each_by_itself
 from storage.requests import decisions, requests
 from storage.transaction import Tx
 

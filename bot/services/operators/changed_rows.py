@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
+from typing import Any
 
 from bot.domain.alerts import Said, request_alerts
 from bot.domain.requests import UNSENT, Request
@@ -11,12 +12,15 @@ from bot.services import alerts
 from bot.services.alerts import put_back_rules
 from bot.services.core import Core
 from bot.services.requests import signatures
+from bot.together import each_by_itself
 from storage import audit, master_keys
 from storage import tables as t
 from storage.cards import cards, otp_recipients
+from storage.columns import is_ours
 from storage.errors import LogNotWhole
 from storage.events import webhook_secrets
 from storage.log_record import LogFacts, on_record, open_requests
+from storage.maintenance import sequences
 from storage.messages import alerts as alert_rows
 from storage.operators import pauses, programs
 from storage.protection import (
@@ -39,6 +43,7 @@ PASSKEY_LINKS = "passkey_link"
 LOG = "audit_log"
 SECRETS = "webhook_secret"
 _NAMED = 3
+_WITHOUT_THE_LOG = frozenset(signed.name for signed in SIGNED_TABLES)
 END_OF_LOG = "where the audit log ends"
 WORDS = {
     PROGRAM.name: "the account of a program, or whether it is for drafts only",
@@ -65,39 +70,78 @@ def rows_changed(what: str) -> Said:
 
 
 async def watch(core: Core) -> None:
-    """Raise one alert for each table that holds rows which are not as we left them, and end it when none is left."""
+    """Raise one alert for each table that holds rows which are not as we left them, and end it when none is left.
+
+    Each part is done by itself, whatever fails in another: the first error is raised when all had their turn.
+    """
     condition = request_alerts.CHANGED_OUTSIDE.condition
-    await _end_of_log_again(core)
-    await _open_requests(core)
-    async with core.store.read() as tx:
-        is_whole = await _log_is_whole(tx)  # read first: it has the newest numbers of rows
-        changed = {
-            signed.name
-            for signed in SIGNED_TABLES
-            if await signed_rows.changed_outside(tx, signed, only_alive=True)
-        }
-        if await programs.with_older_key(tx):
-            changed.add(PROGRAM.name)
-        if not is_whole:
-            changed.add(LOG)
-        else:
-            changed |= {SECRETS} if await webhook_secrets.not_on_record(tx) else set()
-            changed |= {ATTEMPTS} if await attempts.not_on_record(tx) else set()
-            changed |= {DECISIONS} if await decisions.not_on_record(tx) else set()
-        conditions = {condition(name): name for name in WORDS}
-        open_ones = {conditions[one] for one in await alert_rows.open_among(tx, conditions)}
-        # All cards are looked at only once somebody met one: the API is asked about each before it is sent to.
-        if CARDS in open_ones and not await cards.are_as_read(tx):
-            changed.add(CARDS)
-    if changed == open_ones:
-        return
+    async with each_by_itself() as each:
+        for part in (_end_of_log_again, _numbers_again, _open_requests):
+            with each():
+                await part(core)
+        changed, unknown = set[str](), set[str]()
+        for name, look in _looks().items():
+            unknown.add(name)
+            with each():
+                async with core.store.read() as tx:
+                    # First: it has the newest numbers of rows.
+                    is_whole = await _log_is_whole(tx)
+                    changed |= set() if is_whole else {LOG}
+                    if (is_whole or name in _WITHOUT_THE_LOG) and await look(tx):
+                        changed.add(name)
+                unknown.discard(name)
+        async with core.store.read() as tx:
+            conditions = {condition(name): name for name in WORDS}
+            open_ones = {conditions[one] for one in await alert_rows.open_among(tx, conditions)}
+            # All cards are looked at only once somebody met one: the API is asked about each before it is sent to.
+            if CARDS in open_ones and not await cards.are_as_read(tx):
+                changed.add(CARDS)
+        for name in sorted(changed ^ open_ones):
+            if name in changed or name not in unknown:
+                with each():
+                    await _tell(core, name, is_changed=name in changed, is_whole=LOG not in changed)
+
+
+async def _tell(core: Core, name: str, *, is_changed: bool, is_whole: bool) -> None:
+    """That rows of this table are changed, or as we left them again."""
+    condition = request_alerts.CHANGED_OUTSIDE.condition(name)
     async with core.store.begin() as tx:
-        tx.reports_loss = LOG in changed
-        for name in sorted(changed - open_ones):
+        tx.reports_loss = not is_whole
+        if is_changed:
             said = request_alerts.CHANGED_OUTSIDE.says("log") if name == LOG else rows_changed(WORDS[name])
-            await alerts.raise_(tx, core, said, condition=condition(name), subject=name, program="")
-        for name in sorted(open_ones - changed):
-            await alerts.resolve(tx, core, condition(name))
+            await alerts.raise_(tx, core, said, condition=condition, subject=name, program="")
+        else:
+            await alerts.resolve(tx, core, condition)
+
+
+async def _has_another_version(tx: Tx) -> bool:
+    """Does a request that is open by the log have a version that is none of ours, or is of before?"""
+    known = (await on_record.of(tx)).open
+    rows = await requests.among(tx, known)
+    return any(not is_ours(row.version) or row.version < known[row.id].version for row in rows)
+
+
+def _looks() -> dict[str, Callable[[Tx], Awaitable[bool]]]:
+    """By table, does it hold rows that are not as we left them?"""
+
+    def of_signed(signed: signed_rows.SignedTable) -> Callable[[Tx], Awaitable[bool]]:
+        async def is_changed(tx: Tx) -> bool:
+            if signed is PROGRAM and await programs.with_older_key(tx):
+                return True
+            return bool(await signed_rows.changed_outside(tx, signed, only_alive=True))
+
+        return is_changed
+
+    async def any_of(found: Awaitable[Any]) -> bool:
+        return bool(await found)
+
+    return {
+        **{signed.name: of_signed(signed) for signed in SIGNED_TABLES},
+        SECRETS: lambda tx: any_of(webhook_secrets.not_on_record(tx)),
+        ATTEMPTS: lambda tx: any_of(attempts.not_on_record(tx)),
+        DECISIONS: lambda tx: any_of(decisions.not_on_record(tx)),
+        t.request.name: _has_another_version,
+    }
 
 
 async def tell_of_those_met(core: Core) -> None:
@@ -191,6 +235,18 @@ async def _end_of_log_again(core: Core) -> None:
             said = rows_changed(f"{END_OF_LOG}; it was written again")
             condition = request_alerts.CHANGED_OUTSIDE.condition("audit_head")
             await alerts.keep(tx, core, said, condition=condition, subject="audit_head", program="")
+
+
+async def _numbers_again(core: Core) -> None:
+    """Where the next number of a table is one that none can follow, or is taken, nothing goes into it: neither messages
+    nor what comes with them. Go on after the rows that are there, and tell."""
+    if core.store.database.path is not None:
+        return
+    async with core.store.begin() as tx:
+        if moved := await sequences.put_right(tx):
+            said = rows_changed(f"how the rows of {', '.join(moved)} are numbered; it was put right")
+            condition = request_alerts.CHANGED_OUTSIDE.condition("sequences")
+            await alerts.tell(tx, core, said, condition=condition, subject="sequences", program="")
 
 
 async def undo_what_was_put_back(core: Core) -> list[str]:

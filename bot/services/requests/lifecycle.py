@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager, suppress
+from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
@@ -31,10 +30,10 @@ from bot.services.processes import start_holds
 from bot.services.requests import batch_rows, local_facts
 from bot.services.requests.drafts import may_run_now, operation_of
 from bot.services.requests.signatures import body_mac, digest_of, has_its_digest, signed
-from storage.errors import ChangedOutside, NotAsOnRecord
+from bot.together import each_by_itself
+from storage.errors import NotAsOnRecord
 from storage.log_record import on_record
 from storage.operators import pauses, stops
-from storage.protection import unreadable_rows
 from storage.requests import Draft, as_on_record, attempts, decisions, drafts, requests
 from storage.transaction import Contradiction, Tx
 
@@ -295,32 +294,6 @@ async def expire_due(core: Core) -> int:
                 with each():
                     count += await _expire(core, request)
             last = found[-1]
-
-
-class _Each:
-    """What is done for one of several."""
-
-    def __init__(self) -> None:
-        self.failed: Exception | None = None
-
-    @contextmanager
-    def __call__(self) -> Iterator[None]:
-        try:
-            yield
-        except Exception as error:
-            if not (isinstance(error, ChangedOutside) or unreadable_rows.may_be_unreadable(error)):
-                raise
-            self.failed = self.failed or error
-
-
-@asynccontextmanager
-async def each_by_itself() -> AsyncIterator[_Each]:
-    """A request that somebody changed in the database is in the way of no other: the first error of theirs is raised
-    when all had their turn."""
-    each = _Each()
-    yield each
-    if each.failed is not None:
-        raise each.failed
 
 
 async def _expire(core: Core, request: Request) -> bool:

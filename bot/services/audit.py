@@ -14,6 +14,7 @@ from bot.domain.errors import CountersignError, PerhapsGone
 from bot.domain.requests import OPEN, Request, State, fingerprints
 from bot.services.core import Core
 from storage import audit as chain
+from storage import columns
 from storage.errors import StorageError
 from storage.log_record import counted, on_record, open_requests
 from storage.requests import requests
@@ -149,7 +150,9 @@ async def of_signing_again(tx: Tx, request: Request, actor: str, *, before: str)
             "progress": fingerprints.of_progress(request),
             "approved": open_requests.approved_at(request),
         }
-    subject = f"request:{request.id}:{await _version(tx, request)}"
+    # A version of before is none to follow here: the log is to see it, and refuse it.
+    version = await _version(tx, request, is_new=columns.is_ours(request.version))
+    subject = f"request:{request.id}:{version}"
     await chain.append(tx, actor=actor, action=chain.SIGNED_AGAIN, subject=subject, body=recorded)
 
 

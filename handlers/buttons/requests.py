@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Awaitable
+from typing import TypeVar
+
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
 from bot.domain.errors import NotFound
 from bot.domain.requests import State
-from bot.services import people, requests
+from bot.services import held_stops, people, requests
 from bot.services.execution import try_now
 from bot.services.requests import approvals, request_lookups
 from handlers.commands import Command, dispatch, grammar, open_forms
@@ -16,6 +20,10 @@ from handlers.slack_api import chart_upload
 from handlers.views import blocks, charts, ids, replies
 from handlers.views.requests import approval_modals, forms
 from handlers.views.requests import request_card as request_views
+
+log = logging.getLogger("countersign.slack")
+
+T = TypeVar("T")
 
 _REQUEST_GONE = "This button belongs to no request. Look at /requests."
 
@@ -72,10 +80,22 @@ async def _confirm_terms(turn: Turn, view_id: str, request_id: str) -> None:
 
 
 async def _reject(turn: Turn, request_id: str, version: int) -> None:
-    await _require_member(turn, "request.reject", request_id)
+    await _unless_refused(_require_member(turn, "request.reject", request_id))
     # Before a reason is typed for nothing; who may reject is asked of Slack when it is submitted.
-    await approvals.require_may_reject(turn.core, request_id, turn.user)
+    await _unless_refused(approvals.require_may_reject(turn.core, request_id, turn.user))
     await turn.client.views_open(trigger_id=turn.trigger, view=approval_modals.reject(request_id, version))
+
+
+async def _unless_refused(look: Awaitable[T]) -> T | None:
+    """What is only looked at before a window opens: whatever fails there, somebody who stops something can go on, and
+    is told by the window what becomes of it. Raises what refuses them."""
+    try:
+        return await look
+    except Exception as error:
+        if held_stops.is_refusal(error):
+            raise
+        log.exception("stop.not_looked_at")
+        return None
 
 
 async def _require_member(turn: Turn, action: str, request_id: str) -> None:
@@ -86,10 +106,15 @@ async def _require_member(turn: Turn, action: str, request_id: str) -> None:
 
 
 async def _cancel(turn: Turn, request_id: str, version: int) -> None:
-    await _require_member(turn, "request.cancel", request_id)
-    asked = (await request_lookups.request_view(turn.core, request_id)).request
-    requests.require_own(asked, turn.user)
-    stops = asked.is_batch and asked.state in (State.APPROVED, State.EXECUTING)
+    await _unless_refused(_require_member(turn, "request.cancel", request_id))
+    found = await _unless_refused(request_lookups.request_view(turn.core, request_id))
+    if found is not None:
+        requests.require_own(found.request, turn.user)
+    stops = (
+        found is not None
+        and found.request.is_batch
+        and found.request.state in (State.APPROVED, State.EXECUTING)
+    )
     view = approval_modals.cancel(request_id, version, stops=stops)
     await turn.client.views_open(trigger_id=turn.trigger, view=view)
 

@@ -60,6 +60,21 @@ async def cancelling(driver: SlackDriver, request: str, breaks: Breaks) -> None:
     await driver.submit(ALICE)
 
 
+async def rejecting_from_the_click_on(driver: SlackDriver, request: str, breaks: Breaks) -> None:
+    card = await driver.card(request)
+    breaks()
+    await driver.press(CAROL, card, "request:reject")
+    await driver.submit(CAROL, {"reason": "no"})
+
+
+async def cancelling_from_the_click_on(driver: SlackDriver, request: str, breaks: Breaks) -> None:
+    value = f"cancel:{ids.stamp(request, (await driver.newest()).version)}"
+    card = await driver.card(request)
+    breaks()
+    await driver.press(ALICE, card, "request:more", value=value)
+    await driver.submit(ALICE)
+
+
 async def _read_by(driver: SlackDriver, who: str) -> str:
     """All that they have before them."""
     shown: list[Any] = [await driver.messages(who, channel) for channel in (OPS, f"D0{who[2:]}")]
@@ -68,7 +83,13 @@ async def _read_by(driver: SlackDriver, who: str) -> str:
     return json.dumps(shown)
 
 
-@pytest.mark.parametrize("door", [by_command, on_home, rejecting, cancelling])
+@pytest.mark.parametrize(
+    "door",
+    [
+        *(by_command, on_home, rejecting, cancelling),
+        *(rejecting_from_the_click_on, cancelling_from_the_click_on),
+    ],
+)
 async def test_the_person_reads_what_is_held_and_that_it_is_tried_again(
     driver: SlackDriver,
     monkeypatch: pytest.MonkeyPatch,
@@ -81,7 +102,7 @@ async def test_the_person_reads_what_is_held_and_that_it_is_tried_again(
     monkeypatch.setattr(Tx, "run", run)
 
     await driver.world.approve(request)
-    said = await _read_by(driver, ALICE if door is cancelling else CAROL)
+    said = await _read_by(driver, ALICE if door in (cancelling, cancelling_from_the_click_on) else CAROL)
     assert "This is not recorded yet" in said
     await driver.world.run_due()
     assert top_ups(driver.world) == []

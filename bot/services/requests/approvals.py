@@ -62,6 +62,7 @@ from bot.services.requests.lifecycle import (
     existing_as_on_record,
     existing_with_message,
     stop_approved,
+    stop_held,
 )
 from bot.services.requests.signatures import newest_words, require_its_digest, signed
 from storage import columns
@@ -371,6 +372,10 @@ async def _reject(core: Core, request_id: str, actor: Actor, standing: Standing,
     async with put_back_rules.noticed(core), core.store.begin() as tx:
         request = await existing_as_on_record(tx, request_id)
         batch_approval.refuse_row(request)
+        is_held = request.state is State.EXECUTING and core.held.holds(f"request:{request.id}")
+        if is_held and actor.id != request.requester:  # the call was not made, for this very "no"
+            people.require_approver(core, actor, standing)
+            return await stop_held(tx, core, request, actor, f"The reason given: {with_stop(quoted(reason))}")
         _require_rejectable(request, actor.id)
         people.require_approver(core, actor, standing)
         await decisions.insert(tx, signed(tx, core, request, DecisionKind.REJECT, actor, reason=reason))

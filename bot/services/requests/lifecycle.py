@@ -8,7 +8,7 @@ from datetime import timedelta
 from functools import partial
 from typing import Any
 
-from bot.domain.errors import NotAllowed, NotFound, Stale
+from bot.domain.errors import LookupFailed, NotAllowed, NotFound, Stale
 from bot.domain.limits import require_possible
 from bot.domain.people import APPROVAL_VALID_FOR, Actor, draft_only
 from bot.domain.requests import (
@@ -177,6 +177,7 @@ async def _cancel(core: Core, request_id: str, slack_id: str) -> Request:
             return await _stop(tx, core, request, slack_id)
         if request.state not in UNSENT:  # what was not sent can be stopped whatever somebody made of it
             _require_unchanged(await _changed(tx, request), tx)
+        await require_call_ended(tx, core, request)
         if not await local_facts.can_be_cancelled(tx, core, request):
             raise Stale(f"{request.id} is {request.word} already: it can no longer be cancelled.")
         if request.state is State.EXECUTING:  # no longer `cancelled`: that is said of what was never sent
@@ -184,6 +185,27 @@ async def _cancel(core: Core, request_id: str, slack_id: str) -> Request:
         return await close(
             tx, core, request, Event.CANCEL, slack_id, "Cancelled by the requester. Nothing was sent."
         )
+
+
+async def require_call_ended(tx: Tx, core: Core, request: Request) -> None:
+    """What a held stop has kept from being called is executing until that is written down. Raises LookupFailed."""
+    is_held = core.held.holds(f"request:{request.id}")
+    if is_held and request.state is State.EXECUTING and await tx.lasts(request.lease_until):
+        raise LookupFailed(f"Whether {request.id} was sent is known in a moment.")
+
+
+async def stop_held(tx: Tx, core: Core, request: Request, actor: Actor, text: str) -> Request:
+    """An approver stops what is executing, of which a held stop has kept every call from being made. Raises Stale,
+    LookupFailed."""
+    await (requests.lock_rows if request.is_batch else requests.lock)(tx, request.id)
+    request = await existing(tx, request.id)
+    text = f"Stopped by {actor.name} before it was sent. {text}"
+    if request.is_batch:
+        return await _stop(tx, core, request, actor.id, text)
+    await require_call_ended(tx, core, request)
+    if not await local_facts.can_be_cancelled(tx, core, request):
+        raise Stale(f"{request.id} is {request.word} already: it can no longer be rejected.")
+    return await close(tx, core, request, Event.FAIL, actor.id, text)
 
 
 async def stop_approved(tx: Tx, core: Core, request: Request, actor: Actor, text: str) -> Request:

@@ -313,6 +313,28 @@ async def test_an_older_unfreeze_that_arrives_after_its_freeze_is_final_calls_pe
     assert "card_status" not in await alert_kinds(world), "it ends with what it is about"
 
 
+@pytest.mark.parametrize("days", [1, 3, 90])
+async def test_a_card_that_others_unfreeze_is_reported_however_long_ago_it_was_frozen_here(
+    world: World, days: int
+) -> None:
+    """The card provider's own unfreeze is told by no event."""
+    poller = Poller(world.core, account_every=timedelta(minutes=1))
+    await poller.cards()
+    await world.advance(300)
+    freeze = await execute(world, await a_freeze(world))
+    await poller.cards()
+    await world.advance(days * 86400)
+    await poller.cards()
+    assert "card_status" not in await alert_kinds(world)
+    await completes(world)
+
+    await world.advance(600)
+    await poller.cards()
+
+    (alert,) = [a for a in await open_alerts(world) if a.kind == "card_status"]
+    assert (alert.severity, freeze.id in alert.text) == ("critical", True)
+
+
 async def test_a_card_that_people_here_unfroze_after_its_freeze_is_no_alarm(world: World) -> None:
     _, freeze = await a_freeze_that_is_final(world)
     unfreeze = await world.ask("card_unfreeze", {"card": freeze.subject})

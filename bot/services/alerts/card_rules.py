@@ -58,7 +58,11 @@ async def compare(core: Core, program: str, begun_at: datetime, *, after: int) -
         if kept is not None:
             for entry in await cards.gone_after(tx, program, min(kept.read_at, begun_at) - CLOCKS_DIFFER):
                 await _closed(tx, core, entry)
-            for card_id in await _switched_lately(tx, core, program):
+            # No event tells of an unfreeze by the card provider itself, however long ago the card was frozen.
+            thawed = {
+                card_id for card_id, status in known.items() if status == "FROZEN" and card_id not in now
+            }
+            for card_id in sorted(thawed | await _switched_lately(tx, core, program)):
                 await _swept(tx, core, card_id, begun_at, after)
         await _over(tx, core, program, begun_at, after)
 
@@ -120,7 +124,7 @@ async def _swept(tx: Tx, core: Core, card_id: str, begun_at: datetime, after: in
         await card_sync.queue_reading_of_change(tx, entry.program, card_id)
 
 
-async def _switched_lately(tx: Tx, core: Core, program: str) -> list[str]:
+async def _switched_lately(tx: Tx, core: Core, program: str) -> set[str]:
     """The cards that requests here froze or unfroze so lately that an older call may still undo it, or with an alert
     about it."""
     since = tx.now - timing.LATE_LANDING_FOR
@@ -135,9 +139,9 @@ async def _switched_lately(tx: Tx, core: Core, program: str) -> list[str]:
     )
     are_open = await alert_rows.open_of(tx, card_alerts.CARD_STATUS.name)
     mine = {request.subject for request in done}
-    return sorted(
-        mine | {a.subject for a in are_open if _is_unfrozen(a.dedupe) and a.dedupe.split(":")[1] == program}
-    )
+    return mine | {
+        a.subject for a in are_open if _is_unfrozen(a.dedupe) and a.dedupe.split(":")[1] == program
+    }
 
 
 def _is_unfrozen(condition: str) -> bool:

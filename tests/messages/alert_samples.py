@@ -73,6 +73,7 @@ Attempt 1 (send) 2026-03-02 08:55:00 UTC: no answer
 Attempt 2 (replay) 2026-03-02 08:55:05 UTC: no answer
 Ledger debit 50.00
 Ledger refund none""")
+_GAP = "from 2026-03-01 22:00 UTC to 2026-03-02 09:00 UTC"
 #: What differs by kind and case.
 FACTS: Mapping[tuple[str, str], Facts] = {
     ("older_copy", ""): {
@@ -136,6 +137,9 @@ FACTS: Mapping[tuple[str, str], Facts] = {
     },
     ("card_blocked", ""): {"how": "A purchase was declined because the card is blocked."},
     ("card_status", "unfrozen"): {"freeze": "R-Y6X4", "cause": "No request here unfroze it."},
+    ("card_status", "unfrozen before a restore"): {"freeze": "R-Y6X4", "gap": _GAP},
+    ("card_status", "FROZEN before a restore"): {"gap": _GAP},
+    ("card_status", "closed before a restore"): {"gap": _GAP},
     ("3ds", "may not have come"): {"title_before": "A code is needed for SOFIA MARCHETTI ••5601"},
     ("code_person", ""): {"how": "Bob Tanaka requested it, Carol Reyes confirmed."},
     ("webhook_failing", ""): {"first": NOW - timedelta(minutes=20)},

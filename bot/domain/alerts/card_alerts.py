@@ -26,6 +26,12 @@ CARD_BLOCKED = AlertKind(
 READS_BLOCKED: Final = "The card's status is BLOCKED."
 """How a block is known where no decline said so."""
 
+_BEFORE_A_RESTORE: Final = (
+    "This may have been decided here: an older copy of the database was put in place, and what people here did {gap} is"
+    " not known. Look for the request in the approvals channel. If there is none, your card provider did it, or"
+    " somebody else who has the API key"
+)
+
 CARD_STATUS = AlertKind(
     name="card_status",
     raised_when="a card expired, became inactive, or was frozen, unfrozen or closed by no decision made here",
@@ -36,6 +42,11 @@ CARD_STATUS = AlertKind(
             (Severity.WARNING,),
             "{card} was frozen outside Countersign",
             "Your card provider froze it, or somebody else who has the API key. Find out who before you unfreeze it.",
+        ),
+        "FROZEN before a restore": Wording(
+            (Severity.WARNING,),
+            "{card} is frozen",
+            f"{_BEFORE_A_RESTORE}: find out who before you unfreeze it.",
         ),
         "EXPIRED": Wording(
             (Severity.WARNING,),
@@ -54,11 +65,21 @@ CARD_STATUS = AlertKind(
             " again with `/card freeze`, and tick Freeze now if it is urgent. Countersign does not freeze it by itself:"
             " your card provider, or somebody else who has the API key, may have unfrozen it on purpose.",
         ),
+        "unfrozen before a restore": Wording(
+            (Severity.WARNING,),
+            "{card} is ACTIVE again",
+            f"{{freeze}} froze it. {_BEFORE_A_RESTORE}: then freeze it again with `/card freeze`.",
+        ),
         "closed": Wording(
             (Severity.WARNING,),
             "{card} was closed outside Countersign",
             "Your card provider closed it, or somebody else who has the API key. Closing is final. Its balance goes"
             " back to the float, and the ledger shows it. Find out who did it, and replace the key if nobody knows.",
+        ),
+        "closed before a restore": Wording(
+            (Severity.WARNING,),
+            "{card} is closed",
+            f"{_BEFORE_A_RESTORE}. Closing is final. Its balance goes back to the float, and the ledger shows it.",
         ),
     },
     endings=over("{card} is {status} now", "This alert was open for {lasted}."),

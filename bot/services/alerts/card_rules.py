@@ -4,6 +4,9 @@ types], so what the sweep read is compared with what was known.
 What was read accuses nobody of what people here decided since it began, and ends no alert that was raised since: that
 is known by the audit log, whose last entry is noted before each reading (`after`), and by no clock, as each machine has
 its own. A sweep is no judge of cards that were read again since, as the row has what that other reading showed.
+
+A database that was put back does not know what people here decided since that copy was made. So what was first read
+after that accuses nobody either (`_unknown_since`).
 """
 
 from __future__ import annotations
@@ -11,7 +14,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from bot import operations
-from bot.domain.alerts import card_alerts
+from bot.domain.alerts import Severity, card_alerts
 from bot.domain.cards import DELETED, CardEntry
 from bot.domain.requests import Request, State
 from bot.domain.time import CLOCKS_DIFFER
@@ -25,6 +28,7 @@ from storage.cards import api_snapshots, cards
 from storage.log_record import approval_order
 from storage.messages import Alert
 from storage.messages import alerts as alert_rows
+from storage.operators import safe_mode
 from storage.requests import requests
 from storage.transaction import Tx
 
@@ -50,20 +54,22 @@ async def compare(core: Core, program: str, begun_at: datetime, *, after: int) -
         )
         seen = await cards.seen_by(tx, now.keys(), begun_at)
         statuses = {card_id: status for card_id, status in known.items() if card_id in now}
+        gap = await _unknown_since(tx, kept) if kept is not None else ""
         for card_id in sorted(seen):
             entry = now[card_id]
-            if known.get(card_id) != entry.status and await _changed(tx, core, entry, after):
+            if known.get(card_id) != entry.status and await _changed(tx, core, entry, after, gap):
                 statuses[card_id] = str(entry.status)
-        await api_snapshots.put(tx, program, _KNOWN, statuses)
         if kept is not None:
             for entry in await cards.gone_after(tx, program, min(kept.read_at, begun_at) - CLOCKS_DIFFER):
-                await _closed(tx, core, entry)
+                await _closed(tx, core, entry, gap)
             # No event tells of an unfreeze by the card provider itself, however long ago the card was frozen.
             thawed = {
                 card_id for card_id, status in known.items() if status == "FROZEN" and card_id not in now
             }
             for card_id in sorted(thawed | await _switched_lately(tx, core, program)):
                 await _swept(tx, core, card_id, begun_at, after)
+        # After the looks, which go by what was known before.
+        await api_snapshots.put(tx, program, _KNOWN, statuses)
         await _over(tx, core, program, begun_at, after)
 
 
@@ -98,12 +104,43 @@ async def look_at(tx: Tx, read: CardEntry, *, core: Core, after: int) -> None:
         if older
         else _BY_OTHERS
     )
-    said = card_alerts.CARD_STATUS.says("unfrozen", card=read.label, freeze=newest.id, cause=cause)
+    if gap := await _unknown_since_frozen(tx, read, newest):
+        said = card_alerts.CARD_STATUS.says(
+            "unfrozen before a restore", card=read.label, freeze=newest.id, gap=gap
+        )
+    else:
+        said = card_alerts.CARD_STATUS.says("unfrozen", card=read.label, freeze=newest.id, cause=cause)
     facts = {"program": read.program, "card_id": read.id}
     await alerts.keep(tx, core, said, condition=condition, subject=read.id, program=read.program, facts=facts)
 
 
 _BY_OTHERS = "No request here unfroze it: your card provider did, or somebody else with the key."
+
+
+async def _unknown_since(tx: Tx, known: api_snapshots.Reading) -> str:
+    """The time of which nobody here knows what was decided, if something may have changed in it since all cards were
+    `known`; empty where nothing can have."""
+    mode = next(reversed(await safe_mode.all(tx)), None)
+    if mode is None or known.read_at - CLOCKS_DIFFER > mode.entered_at:
+        return ""
+    since = f"{mode.head_at:%Y-%m-%d %H:%M} UTC" if mode.head_at else "the copy"
+    return f"from {since} to {mode.entered_at:%Y-%m-%d %H:%M} UTC"
+
+
+async def _unknown_since_frozen(tx: Tx, read: CardEntry, freeze: Request) -> str:
+    """As `_unknown_since`, of a card that this request froze."""
+    modes = await safe_mode.all(tx)
+    if not modes or not await _is_on_record(tx, freeze, modes[-1].seq):
+        return ""
+    raised = await alert_rows.open_one(
+        tx, card_alerts.CARD_STATUS.condition(read.program, read.id, _UNFROZEN)
+    )
+    if raised is not None and raised.severity == Severity.CRITICAL:
+        return ""  # known to be otherwise; the last sweep has it as ACTIVE by now
+    kept = await api_snapshots.get(tx, read.program, _KNOWN)
+    if kept is None or kept.value.get(read.id) != "FROZEN":
+        kept = api_snapshots.Reading({}, freeze.created_at)
+    return await _unknown_since(tx, kept)
 
 
 async def _is_on_record(tx: Tx, one: Request | Alert, after: int) -> bool:
@@ -156,9 +193,10 @@ async def _switches(tx: Tx, core: Core, card_id: str) -> list[Request]:
     return [r for r in found if r.state is not State.FAILED or r.outcome_unknown]
 
 
-async def _changed(tx: Tx, core: Core, entry: CardEntry, after: int) -> bool:
+async def _changed(tx: Tx, core: Core, entry: CardEntry, after: int, gap: str) -> bool:
     """A card that a sweep read otherwise than the one before, after this entry of the log; False where the next sweep
     has to tell."""
+    case = str(entry.status)
     if entry.status == "BLOCKED":
         await blocked(tx, core, entry.program, entry.id, entry.label, card_alerts.READS_BLOCKED)
         return True
@@ -171,10 +209,11 @@ async def _changed(tx: Tx, core: Core, entry: CardEntry, after: int) -> bool:
             newest.state is State.SUCCEEDED and await _is_on_record(tx, newest, after)
         ):
             return False
+        case = "FROZEN before a restore" if gap else case
     await alerts.keep(
         tx,
         core,
-        card_alerts.CARD_STATUS.says(str(entry.status), card=entry.label),
+        card_alerts.CARD_STATUS.says(case, card=entry.label, gap=gap),
         condition=card_alerts.CARD_STATUS.condition(entry.program, entry.id),
         subject=entry.id,
         program=entry.program,
@@ -183,7 +222,7 @@ async def _changed(tx: Tx, core: Core, entry: CardEntry, after: int) -> bool:
     return True
 
 
-async def _closed(tx: Tx, core: Core, entry: CardEntry) -> None:
+async def _closed(tx: Tx, core: Core, entry: CardEntry, gap: str) -> None:
     """Reported when no request here closed it: its balance is on the float now, and nobody asked for that."""
     closing = operations.leaving(core.kinds, DELETED)
     if await requests.find(tx, subject=entry.id, kinds=closing, states=_OURS, limit=1):
@@ -191,7 +230,9 @@ async def _closed(tx: Tx, core: Core, entry: CardEntry) -> None:
     condition = f"closed:{entry.program}:{entry.id}"
     if await alert_rows.was_raised(tx, condition):  # a card is closed once
         return
-    said = card_alerts.CARD_STATUS.says("closed", card=entry.label)
+    said = card_alerts.CARD_STATUS.says(
+        "closed before a restore" if gap else "closed", card=entry.label, gap=gap
+    )
     await alerts.tell(
         tx,
         core,

@@ -151,8 +151,10 @@ class Contact:
         self.missed += 1
         self.missed_at = self._clock.monotonic()
         self.status = status
-        if self.unanswered_since is None:
-            self.unanswered_since = began_at
+        # Of those that were on their way at once, the last one may be the first to end.
+        self.unanswered_since = min(
+            began_at, began_at if self.unanswered_since is None else self.unanswered_since
+        )
 
     def given_up(self, began_at: float) -> None:
         """Nobody waits any more for the answer to an exchange that began then."""

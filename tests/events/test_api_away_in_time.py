@@ -7,7 +7,7 @@ import asyncio
 import random
 import selectors
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 from typing import Any
@@ -17,7 +17,8 @@ import pytest
 
 from bot import jobs
 from bot.partner.client import PartnerClient
-from bot.partner.ratelimit import DEFAULT_PER_MINUTE
+from bot.partner.errors import PartnerError
+from bot.partner.ratelimit import DEFAULT_PER_MINUTE, Lane
 from bot.services.events import Poller
 from tests.support.partner_api import client_of, success
 
@@ -219,3 +220,60 @@ def test_a_gateway_of_which_half_is_away_is_no_outage_however_long_its_errors_ta
     """Two slow errors in a row were enough: up to 25 alerts an hour."""
     with asyncio.Runner(loop_factory=_Loop) as runner:
         assert runner.run(_alerts(takes_s, hours=3)) == 0
+
+
+class _Late(httpx.AsyncBaseTransport):
+    """Answers every call rightly, late."""
+
+    def __init__(self, takes_s: float) -> None:
+        self._takes_s, self.calls = takes_s, 0
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        self.calls += 1
+        await asyncio.sleep(self._takes_s)
+        return httpx.Response(404, json={"error": "No.", "code": "NOT_FOUND"})
+
+
+@pytest.mark.parametrize("takes_s", [1, 3, 6, 7.5, 8.5, 10, 14, 18, 19.5])
+def test_a_card_provider_that_answers_every_call_late_is_there_and_is_not_asked_more_for_it(
+    takes_s: float,
+) -> None:
+    """As long as any reading waits for an answer. It was called away 50 times an hour, and asked 20 times a minute."""
+
+    async def hour() -> tuple[int, float]:
+        api, away = _Late(takes_s), 0
+        async with _asking(api) as (client, _):
+            for _ in range(3600):
+                await asyncio.sleep(1)
+                away += client.contact.away_for_s > 0
+        return away, api.calls / 60
+
+    with asyncio.Runner(loop_factory=_Loop) as runner:
+        away_s, calls_a_minute = runner.run(hour())
+    assert (away_s, calls_a_minute <= 10) == (0, True), calls_a_minute
+
+
+@pytest.mark.parametrize("per_minute", [30, 60, 120])
+def test_six_free_places_of_a_key_are_enough_to_know_it_in_time(per_minute: int) -> None:
+    """The others were used just before, as by a reading of all cards."""
+
+    async def known_after(takes_s: float, phase_s: float) -> float:
+        gateway, clock = _Gateway(of_one_length(takes_s, 502)), _Clock()
+        async with _asking(gateway, per_minute) as (client, poller):
+            await asyncio.sleep(120 + phase_s)
+            for _ in range(client._limiter._budget.free(Lane.BACKGROUND, clock.monotonic()) - 6):
+                with suppress(PartnerError):
+                    await client.me(lane=Lane.BACKGROUND)
+            gateway.is_away, began = True, clock.monotonic()
+            async with asyncio.timeout(300):
+                await poller.is_known.wait()
+            return clock.monotonic() - began
+
+    late = {}
+    for takes_s in (0, 2, 7, 10, 25):
+        for phase_s in (0, 3, 6, 9):
+            with asyncio.Runner(loop_factory=_Loop) as runner:
+                took = runner.run(known_after(takes_s, phase_s))
+            if took + _POSTED_S > 60:
+                late[takes_s, phase_s] = round(took)
+    assert late == {}

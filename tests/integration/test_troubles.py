@@ -131,11 +131,11 @@ async def test_an_api_that_does_not_answer_is_reported_in_slack_and_on_the_page(
     around: Surroundings, monkeypatch: pytest.MonkeyPatch, effect: dict[str, Any], in_slack: str, on_page: str
 ) -> None:
     monkeypatch.setattr(polling, "_QUIET_S", 0.2)
-    monkeypatch.setattr(polling, "_ANSWERS_WITHIN_S", 0.3)
-    monkeypatch.setattr(polling, "_ASKED_AGAIN_S", 0.1)
+    monkeypatch.setattr(polling, "_LOOKS_AGAIN_S", 0.05)
+    monkeypatch.setattr(polling, "RECORD_READ_SECONDS", 0.3)
     monkeypatch.setattr("bot.partner.wire._UNANSWERED_S", 0.2)
     monkeypatch.setattr("bot.partner.wire.AWAY_AFTER_S", 0.5)
-    monkeypatch.setattr("bot.partner.wire._WAITED_S", 0.5)
+    monkeypatch.setattr("bot.partner.wire.SURELY_AFTER_S", 0.5)
     monkeypatch.setattr(jobs, "ANSWERS_EVERY_S", 1)
     async with started(around) as running:
         faults = [{"operation": one, "times": 1000, **effect} for one in READS]

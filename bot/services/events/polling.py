@@ -14,10 +14,11 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
-from itertools import cycle, islice
+from itertools import cycle
 
 from bot.domain import shared_work
 from bot.domain.alerts import account_alerts
+from bot.partner.endpoints import RECORD_READ_SECONDS
 from bot.partner.errors import Forbidden, PartnerError
 from bot.partner.ratelimit import Lane
 from bot.partner.wire import AWAY_AFTER_MISSED
@@ -42,10 +43,11 @@ POLLED = "polled:"
 _LAST_READ = "last read"
 _SILENT_AFTER = timedelta(minutes=3)
 _MISSED_POLLS = 3
-# An API that has said nothing for so long is asked whether it is there, and asked again each second, whatever became of
-# the calls before, until it has answered anything, or is away (`Contact.away_for_s`). With the job's cadence of ten
-# seconds that is known within 50.
-_QUIET_S, _ANSWERS_WITHIN_S, _LOOKS_AGAIN_S, _LOOKS = 15.0, 8.0, 1.0, 30
+# An API that has said nothing for so long is asked whether it is there, and asked again before the last call ended,
+# until it has answered anything or is away (`Contact.away_for_s`): each second where a call had no answer, else more
+# seldom, as it may only be slow. None is given up before the last look: six have waited by then, and the first one for
+# as long as any reading of a record. With the job's cadence of ten seconds that is known within 55.
+_QUIET_S, _LOOKS_AGAIN_S, _LOOKS, _SLOW_LOOKS = 15.0, 1.0, 26, 4
 
 # A list of cards that was empty is read again after this long, then twice as long, …
 _FIRST_CARDS_AGAIN_S = 5.0
@@ -59,9 +61,8 @@ Work = Callable[[str], Awaitable[None]]
 
 async def _ask(reading: Callable[..., Awaitable[object]]) -> None:
     """What it refuses is an answer as well; the poller handles it."""
-    with suppress(TimeoutError, PartnerError):
-        async with asyncio.timeout(_ANSWERS_WITHIN_S):
-            await reading(lane=Lane.BACKGROUND)
+    with suppress(PartnerError):
+        await reading(lane=Lane.BACKGROUND)
 
 
 async def _nothing(program: str) -> None:
@@ -128,15 +129,19 @@ class Poller:
         if not contact.missed and contact.quiet_for_s < _QUIET_S:
             return
         if contact.away_for_s:
-            await _ask(partner.me)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(RECORD_READ_SECONDS):
+                    await _ask(partner.me)
             return
         begun_s, asked = clock.monotonic(), list[asyncio.Task[None]]()
         try:
-            for reading in islice(cycle((partner.me, partner.webhook)), _LOOKS):
+            readings = cycle((partner.me, partner.webhook))
+            for look in range(_LOOKS):
                 if contact.answered_at >= begun_s or contact.away_for_s:
                     break
-                if contact.missed < AWAY_AFTER_MISSED or all(task.done() for task in asked):
-                    asked.append(asyncio.create_task(_ask(reading)))
+                is_its_turn = contact.missed > 0 or look % _SLOW_LOOKS == 0
+                if is_its_turn and (contact.missed < AWAY_AFTER_MISSED or all(task.done() for task in asked)):
+                    asked.append(asyncio.create_task(_ask(next(readings))))
                 await clock.sleep(_LOOKS_AGAIN_S)
         finally:
             for task in asked:

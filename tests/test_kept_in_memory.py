@@ -43,7 +43,7 @@ BOUNDS: dict[str, str] = {
     "bot/services/core.py": "people_kept: 1,000 people, then none; roles_noted, live, withheld: as the settings name",
     "bot/services/events/polling.py": "by program; queued_read: the cards that are queued in the database",
     "bot/services/events/webhooks.py": "by program; refused deliveries: a deque of fixed length for each",
-    "bot/services/held_stops": "200 stops that could not be recorded; of more it is said that they are not kept",
+    "bot/services/held_stops": "20 stops of each person, and pauses; of more it is said that they are not kept",
     "bot/services/measures.py": "counters by endpoint, status and kind; a reading of each program; 1,000 alerts",
     "bot/services/messages/delivery.py": "rows that are being sent or read back, removed when they are sent",
     "bot/services/messages/lanes.py": "1,000 lanes, then those alone that wait; edits of one minute",

@@ -10,11 +10,31 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Protocol
 
+from bot.domain.errors import NotFound
+
 # No 0/O, 1/I/L, 5/S, 8/B: ids are read aloud.
 _SPEAKABLE = "234679ACDEFGHJKMNPQRTUVWXYZ"
 _CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 # Its first ten digits are the time; up to the year 8660, as no later one is a time for Python.
 _ULID, _ULID_TIME = re.compile(rf"[0-5][{_CROCKFORD}]{{25}}"), 10
+
+
+_REQUEST_ID = re.compile(r"R-[0-9A-Z]{1,20}")
+
+
+def read_request_id(text: str) -> str:
+    """The one spelling of a request's id, of what a person typed. Raises NotFound for what has not its form: the
+    database may not even take it."""
+    wanted = text.strip().upper()
+    if not _REQUEST_ID.fullmatch(wanted):
+        raise NotFound(no_request(text))
+    return wanted
+
+
+def no_request(text: str) -> str:
+    """The sentence for who asked for it."""
+    seen = "".join(c for c in text if c.isprintable())[:20]
+    return f"There is no request {seen}. Look at /requests for the ids."
 
 
 class Random(Protocol):

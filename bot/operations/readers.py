@@ -46,7 +46,7 @@ def refuse_card_number(text: str) -> None:
 
 
 def _refuse_invisible(text: str, what: str) -> None:
-    if any(c in UNSEEN or unicodedata.category(c) in ("Cc", "Cf", "Zl", "Zp") for c in text):
+    if any(c in UNSEEN or unicodedata.category(c) in ("Cc", "Cf", "Cs", "Zl", "Zp") for c in text):
         raise ValueError(f"The {what} holds an invisible or control character. Type it again by hand.")
 
 

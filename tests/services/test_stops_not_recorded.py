@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from sqlalchemy.exc import IntegrityError
 
-from bot.domain.errors import NotAllowed, Stale
+from bot.domain.errors import NotAllowed, NotFound, Stale
 from bot.domain.requests import Request, State
 from bot.services import held_stops
 from bot.services.operators import confirmations, health, late_stops, otp_recipients, pausing
@@ -265,22 +265,55 @@ async def test_a_refusal_holds_nothing(world: World) -> None:
 
 
 @pytest.mark.parametrize("faulty", ["unforeseen"], indirect=True)
-async def test_too_many_to_keep_hold_everything(
+async def test_nobody_has_more_held_than_so_many_but_a_pause_always_is(
     world: World, faulty: Faulty, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(held_stops, "MOST", 2)
-    other = await world.top_up("10")
+    other, last = await world.top_up("10"), await world.top_up("10")
     faulty.from_(1)
     for n in range(3):
         with pytest.raises(RuntimeError) as failed:
-            await approvals.reject(world.core, f"R-AAA{n}", CAROL, reason="stop it")
-    assert "nothing at all is sent" in held_stops.said(failed.value)
+            await lifecycle.cancel(world.core, f"R-AAA{n}", ALICE)
+    assert "may be sent" in held_stops.said(failed.value)
+    with pytest.raises(RuntimeError) as failed:  # and nobody else is kept from it
+        await approvals.reject(world.core, last.id, CAROL, reason="stop it")
+    assert "may be sent" not in held_stops.said(failed.value)
     faulty.from_(0)
     await world.run_due()
-    assert top_ups(world) == []
+    assert (await world.request(other.id)).state is State.SUCCEEDED
+    assert (await world.request(last.id)).state is State.APPROVED
+
+    faulty.from_(1)
+    with pytest.raises(RuntimeError) as failed:
+        await pausing.pause(world.core, ALICE, ["main"], "stolen key")
+    assert "may be sent" not in held_stops.said(failed.value)
+    faulty.from_(0)
+    assert world.core.held.holds("program:main")
 
     await late_stops.LateStops(world.core, Channel().say).look()
 
-    await world.run_due()
-    assert len(top_ups(world)) == 1
-    assert (await world.request(other.id)).state is State.SUCCEEDED
+    assert world.core.held.all() == []
+
+
+NO_IDS = ["R-1\x00", "R-\ud800", "R-1'", "R-", "\x00", "", "R-1\n2", "R-" + "A" * 4000]
+WITH_ID: dict[str, Callable[[World, str], Awaitable[object]]] = {
+    "reject": lambda world, text: approvals.reject(world.core, text, CAROL, reason="stop it"),
+    "cancel": lambda world, text: lifecycle.cancel(world.core, text, ALICE),
+    "codes": lambda world, text: otp_recipients.unname(world.core, CAROL, text),
+    "decline": lambda world, text: confirmations.decline(world.core, pausing.ACT, text, CAROL),
+    "pause": lambda world, text: pausing.pause(world.core, CAROL, [text], "stolen key"),
+}
+
+
+@pytest.mark.parametrize("url", BACKENDS, indirect=True)
+@pytest.mark.parametrize("deed", WITH_ID)
+async def test_what_is_no_id_of_ours_is_not_found_and_nothing_is_held(
+    url: str, tmp_path: Path, deed: str
+) -> None:
+    async with a_world(tmp_path, url=url) as world:
+        for text in NO_IDS:
+            with pytest.raises(NotFound) as refused:
+                await WITH_ID[deed](world, text)
+            str(refused.value).encode()
+            assert held_stops.said(refused.value) == ""
+            assert world.core.held.all() == [], text

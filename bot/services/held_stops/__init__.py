@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TypeVar
 
-from bot.domain.errors import CountersignError
+from bot.domain.errors import CountersignError, NotFound
+from bot.domain.ids import read_request_id
 from bot.domain.time import Clock
 from storage.errors import StorageError
 
@@ -36,14 +37,15 @@ log = logging.getLogger("countersign.stops")
 
 T = TypeVar("T")
 
-#: With so many, nothing at all is sent, and of more nobody tries to record them.
-MOST = 200
+#: So many of one person, beside their pauses: nobody can have everything held, and a pause always is.
+MOST = 20
 _UNTIL = (
     " Countersign keeps trying to record it, and the alerts channel says how it ends. If Countersign is restarted"
     " before that, do it again."
 )
 _TOO_MANY = (
-    "Too many stops could not be recorded, so nothing at all is sent meanwhile. Do it again in a minute."
+    f"{MOST} stops of yours are held like this already, and no more are: what you wanted to stop may be sent. Pause"
+    " sending, or ask somebody else to stop it."
 )
 
 
@@ -87,6 +89,11 @@ class Stop:
         """What is stopped, in words."""
         return " and ".join(one.partition(":")[2] for one in self.about)
 
+    @property
+    def is_pause(self) -> bool:
+        """There are no more of these than programs."""
+        return all(one.startswith("program:") for one in self.about)
+
 
 @dataclass(eq=False, slots=True)
 class Held:
@@ -123,15 +130,18 @@ class HeldStops:
             raise
 
     def put(self, held: Held) -> bool:
-        """False where there are too many to keep it. Of the same stop the first is kept."""
+        """False where there are too many of this person to keep it. Of the same stop the first is kept."""
         known = self._held.get(held.stop)
         if known is not None and not known.ended:
             return True
-        if known is None and len(self._held) >= MOST:
+        if known is None and not held.stop.is_pause and self._of(held.stop.by) >= MOST:
             return False
         self._held[held.stop] = held
         self.bell.set()
         return True
+
+    def _of(self, by: str) -> int:
+        return sum(stop.by == by and not stop.is_pause for stop in self._held)
 
     def drop(self, held: Held) -> None:
         """It is over, and people know it."""
@@ -148,8 +158,6 @@ class HeldStops:
 
     def holds(self, *subjects: str | None) -> bool:
         """Did somebody ask to stop one of these, and that is not recorded?"""
-        if len(self._held) >= MOST:
-            return True
         return any(subject in held.stop.about for held in self.waiting() for subject in subjects)
 
 
@@ -161,8 +169,8 @@ def of_program(by: str, named: tuple[str, ...]) -> Stop:
 
 
 def of_request(by: str, request_id: str, deed: str) -> Stop:
-    """A "no" to a request, or its withdrawal; `deed`: what they did with it."""
-    about = request_id.strip().upper()
+    """A "no" to a request, or its withdrawal; `deed`: what they did with it. Raises NotFound for what is no id."""
+    about = read_request_id(request_id)
     return Stop(by, (f"request:{about}",), f"{deed} {about}", f"Nothing of {about} is sent meanwhile.")
 
 
@@ -177,7 +185,9 @@ def about_codes(by: str, reference: str) -> Stop:
 
 
 def of_consent(by: str, consent_id: str) -> Stop:
-    """A "no" to what waits for a second person."""
+    """A "no" to what waits for a second person. Raises NotFound for what is no id."""
+    if not consent_id.isprintable():
+        raise NotFound("This request is no longer open. Nothing was changed.")
     return Stop(
         by,
         (f"consent:{consent_id}",),

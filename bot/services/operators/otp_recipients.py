@@ -75,6 +75,7 @@ async def _named(tx: Tx, core: Core, consent: Consent, actor: Actor) -> str:
 
 async def unname(core: Core, slack_id: str, partner_ref: str) -> str:
     """Nobody gets the codes of a reference any more, at once. Raises NotAllowed, NotFound."""
+    partner_ref = _reference(partner_ref)
     stop = held_stops.about_codes(slack_id, partner_ref)
     return await core.held.recorded(stop, partial(_unname, core, slack_id, partner_ref), core.clock)
 

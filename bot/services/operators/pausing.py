@@ -34,10 +34,12 @@ _REDRAWN = 200
 async def pause(core: Core, slack_id: str, named: Sequence[str], reason: str) -> list[str]:
     """Stop sending to these programs at once, on one approver's or admin's word.
 
-    Returns those that ran until now. Raises NotAllowed, InvalidInput, and `ChangedOutside` where the database did not
-    keep it. Refusals are audited. Where it cannot be recorded for another reason than a refusal, it is held.
+    Returns those that ran until now. Raises NotAllowed, InvalidInput, NotFound, and `ChangedOutside` where the database
+    did not keep it. Refusals are audited. Where it cannot be recorded for another reason than a refusal, it is held.
     """
     reason = read_optional_reason(reason)
+    if unknown := [program for program in named if program not in core.partners]:
+        raise NotFound(f"There is no program {unknown[0]!r}. Nothing was changed.")
     known: list[Actor] = []
 
     async def do() -> list[str]:

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 from bot.domain.errors import LookupFailed, NotAllowed, NotFound, Stale
+from bot.domain.ids import no_request, read_request_id
 from bot.domain.limits import require_possible
 from bot.domain.people import APPROVAL_VALID_FOR, Actor, draft_only
 from bot.domain.requests import (
@@ -380,13 +381,13 @@ async def _remind(core: Core, request: Request) -> bool:
 
 
 async def existing(tx: Tx, request_id: str) -> Request:
-    wanted = _id_of(request_id)
+    wanted = read_request_id(request_id)
     return _found(tx, request_id, await requests.get(tx, wanted))
 
 
 async def existing_as_on_record(tx: Tx, request_id: str) -> Request:
     """As `existing`, for who decides on it: raises NotAsOnRecord where its row isn't as the audit log has it."""
-    wanted = _id_of(request_id)
+    wanted = read_request_id(request_id)
     request = await requests.get(tx, wanted)
     await as_on_record.require(tx, wanted, request)
     return _found(tx, request_id, request)
@@ -394,19 +395,15 @@ async def existing_as_on_record(tx: Tx, request_id: str) -> Request:
 
 async def existing_with_message(tx: Tx, request_id: str) -> tuple[Request, bool]:
     """As `existing_as_on_record`, and whether its message is in Slack."""
-    wanted, kind = _id_of(request_id), message_kinds.REQUEST_CARD
+    wanted, kind = read_request_id(request_id), message_kinds.REQUEST_CARD
     subject = message_kinds.stored_subject(kind.about, wanted)
     request, is_posted = await requests.get_with_message(tx, wanted, subject, kind.form.value)
     await as_on_record.require(tx, wanted, request)
     return _found(tx, request_id, request), is_posted
 
 
-def _id_of(text: str) -> str:
-    return text.strip().upper()
-
-
 def _found(tx: Tx, request_id: str, request: Request | None) -> Request:
     if request is None:
-        tx.require_readable("request", _id_of(request_id))
-        raise NotFound(f"There is no request {request_id[:20]}. Look at /requests for the ids.")
+        tx.require_readable("request", read_request_id(request_id))
+        raise NotFound(no_request(request_id))
     return request

@@ -317,3 +317,27 @@ async def test_what_is_no_id_of_ours_is_not_found_and_nothing_is_held(
             str(refused.value).encode()
             assert held_stops.said(refused.value) == ""
             assert world.core.held.all() == [], text
+
+
+def _refused(world: World, action: str) -> int:
+    with opened(place_of(world)) as database:
+        return sum(row["action"] == action and row["outcome"] == "refused" for row in database.read("audit"))
+
+
+@pytest.mark.parametrize("deed", ["reject", "cancel"])
+async def test_what_keeps_it_from_being_recorded_is_on_record_once_however_the_id_is_typed(
+    world: World, monkeypatch: pytest.MonkeyPatch, deed: str
+) -> None:
+    async def fails(*_: object) -> Request:
+        raise ChangedOutside("A row is not as it was left.")
+
+    request = await world.top_up("10")
+    monkeypatch.setattr(lifecycle, "existing_as_on_record", fails)
+    monkeypatch.setattr(approvals, "existing_as_on_record", fails)
+    with pytest.raises(ChangedOutside):
+        await WITH_ID[deed](world, f" {request.id.lower()} ")
+    for _ in range(3):
+        await late_stops.LateStops(world.core, Channel().say).look()
+
+    assert len(world.core.held.waiting()) == 1
+    assert _refused(world, f"request.{deed}") == 1

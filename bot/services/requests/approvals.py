@@ -26,6 +26,7 @@ from bot.domain.errors import (
     PasskeyNeeded,
     Stale,
 )
+from bot.domain.ids import read_request_id
 from bot.domain.limits import never_approvable
 from bot.domain.passkeys import Purpose, evidence_digest, terms_of_resolution
 from bot.domain.people import APPROVAL_VALID_FOR, Actor, Standing, is_full_member
@@ -356,7 +357,7 @@ async def _within_limits(
 
 async def reject(core: Core, request_id: str, slack_id: str, *, reason: str) -> Request:
     """One rejection ends it. The requester cancels instead. Raises `InvalidInput` without a reason."""
-    reason = _words_of("reason", reason)
+    reason, request_id = _words_of("reason", reason), read_request_id(request_id)
     known: list[tuple[Actor, Standing]] = []
 
     async def do() -> Request:

@@ -150,6 +150,7 @@ async def cancel(core: Core, request_id: str, slack_id: str) -> Request:
 
     They are a full member by a look of the last ten minutes, such as that of the click before: Slack waits for the ack.
     """
+    request_id = read_request_id(request_id)
     stop = held_stops.of_request(slack_id, request_id, "cancelled")
     return await core.held.recorded(stop, partial(_cancel, core, request_id, slack_id), core.clock)
 

@@ -21,6 +21,7 @@ from storage.errors import ChangedOutside
 from storage.operators import pauses
 from storage.requests import confirmations as consent_rows
 from storage.transaction import Tx
+from tests.services.bulk_requests import a_list, ask_bulk
 from tests.services.outcome_steps import top_ups
 from tests.support.databases import BACKENDS
 from tests.support.world import ALICE, BOB, CAROL, World, a_world
@@ -341,3 +342,78 @@ async def test_what_keeps_it_from_being_recorded_is_on_record_once_however_the_i
 
     assert len(world.core.held.waiting()) == 1
     assert _refused(world, f"request.{deed}") == 1
+
+
+async def _approved_list(world: World) -> Request:
+    batch = await ask_bulk(world, a_list(world, "10", "20"))
+    await world.approve(batch)
+    return await world.request(batch.id)
+
+
+LISTS = {
+    "stop a list": Deed(_approved_list, _reject, _is_sent, _is_ended),
+    "withdraw a list": Deed(_approved_list, _cancel, _is_sent, _is_ended),
+}
+ACTIONS = {"decline": "consent.decline", "codes": "code.name_person", "reject": "request.reject"}
+SO_ALREADY = [*(name for name in DEEDS if name != "pause"), *LISTS]
+
+
+def _ends(world: World) -> list[str]:
+    return [row["title"].partition(":")[0] for row in alerts_of_stops(world)]
+
+
+@pytest.mark.parametrize("url", BACKENDS, indirect=True)
+@pytest.mark.parametrize("how", ["by the same again", "though no answer came", "by another process"])
+@pytest.mark.parametrize("deed", SO_ALREADY)
+async def test_what_is_so_already_by_whoever_is_recorded_and_never_called_refused(
+    url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, deed: str, how: str
+) -> None:
+    made, run = (DEEDS | LISTS)[deed], Tx.run
+    async with a_world(tmp_path, url=url) as world:
+        begun = await made.before(world)
+        if how == "though no answer came":
+            await _without_an_answer(world, monkeypatch, lambda: made.do(world, begun))
+        else:
+            monkeypatch.setattr(Tx, "run", _fails)
+            with pytest.raises(RuntimeError):
+                await made.do(world, begun)
+            monkeypatch.setattr(Tx, "run", run)
+            held = world.core.held.all() if how == "by another process" else []
+            for one in held:
+                world.core.held.drop(one)
+            await made.do(world, begun)
+            for one in held:
+                world.core.held.put(one)
+        assert len(world.core.held.all()) == 1
+
+        await late_stops.LateStops(world.core, Channel().say).look()
+
+        assert world.core.held.all() == []
+        assert _ends(world) == ["Recorded"]
+        assert _refused(world, ACTIONS.get(deed, "request.cancel")) == 0
+        assert _refused(world, "request.reject") == 0
+        assert await made.is_done(world, begun)
+
+
+async def _fails(*_: object) -> None:
+    raise RuntimeError("No row was found when one was required")
+
+
+async def _without_an_answer(
+    world: World, monkeypatch: pytest.MonkeyPatch, do: Callable[[], Awaitable[object]]
+) -> None:
+    """It is committed, and who asked learns only that the connection is gone."""
+    put = held_stops.HeldStops.recorded
+
+    async def recorded(held: Any, stop: Any, does: Any, clock: Any) -> Any:
+        async def lost(*args: Any) -> Any:
+            await does(*args)
+            if not held.all():
+                raise RuntimeError("the connection is gone")
+
+        return await put(held, stop, lost, clock)
+
+    monkeypatch.setattr(held_stops.HeldStops, "recorded", recorded)
+    with pytest.raises(RuntimeError):
+        await do()
+    monkeypatch.setattr(held_stops.HeldStops, "recorded", put)

@@ -12,6 +12,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from typing import TypeVar
 
 from bot.domain.errors import CountersignError, NotFound
@@ -119,15 +120,27 @@ class HeldStops:
     bell: asyncio.Event = field(default_factory=asyncio.Event)  # rung when there is one more
     _held: dict[Stop, Held] = field(default_factory=dict)
 
-    async def recorded(self, stop: Stop, do: Callable[[], Awaitable[T]], clock: Clock) -> T:
-        """Do what stops something. Where that fails for anything but a refusal, hold what it was to stop; raise on."""
+    async def recorded(self, stop: Stop, do: Callable[[bool], Awaitable[T]], clock: Clock) -> T:
+        """Do what stops something. Where that fails for anything but a refusal, hold what it was to stop; raise on.
+
+        `do` is told whether it is tried again: then it refuses nothing that is so already, by whoever, as its own
+        answer from the database may be what was lost.
+        """
         try:
-            return await do()
+            done = await do(False)
         except Exception as error:
             if not is_refusal(error):
                 log.critical("stop.not_recorded", extra={"by": stop.by, "about": stop.about}, exc_info=error)
-                note(error, stop, is_kept=self.put(Held(stop, clock.now(), do)))
+                note(error, stop, is_kept=self.put(Held(stop, clock.now(), partial(do, True))))
             raise
+        self.end(stop.about, "recorded")
+        return done
+
+    def end(self, about: tuple[str, ...], how: str, why: str = "") -> None:
+        """Those that are about nothing else are over."""
+        for held in self.waiting():
+            if set(held.stop.about) <= set(about):
+                held.ended, held.why = how, why
 
     def put(self, held: Held) -> bool:
         """False where there are too many of this person to keep it. Of the same stop the first is kept."""

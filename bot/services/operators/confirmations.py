@@ -207,9 +207,11 @@ async def decline(core: Core, act: Act, consent_id: str, slack_id: str) -> None:
     await core.held.recorded(stop, partial(_decline, core, act, consent_id, slack_id), core.clock)
 
 
-async def _decline(core: Core, act: Act, consent_id: str, slack_id: str) -> None:
+async def _decline(core: Core, act: Act, consent_id: str, slack_id: str, is_again: bool) -> None:
     async with audited_refusal(core, slack_id, "consent.decline", f"consent:{consent_id}"):
         actor = await people.member(core, slack_id)
+        if is_again and await _is_declined(core, consent_id):
+            return
         found = await existing(core, consent_id)
         able = (await people.roles(core)).of(act.may_confirm)
         if actor.id != found.asked_by and actor.id not in able:
@@ -221,6 +223,12 @@ async def _decline(core: Core, act: Act, consent_id: str, slack_id: str) -> None
                 tx, core, actor.id, "consent.declined", f"consent:{found.id}", _recorded(found)
             )
             await _close(tx, core, found, actor.id, "Declined. Nothing was changed.")
+
+
+async def _is_declined(core: Core, consent_id: str) -> bool:
+    async with core.store.read() as tx:
+        found = await confirmations.get(tx, consent_id)
+    return found is not None and found.state == "declined"
 
 
 async def existing(core: Core, consent_id: str) -> Consent:

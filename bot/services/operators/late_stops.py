@@ -69,9 +69,11 @@ class LateStops:
                 why = type(error).__name__
                 log.warning("stop.still_not_recorded", extra={"about": held.stop.about, "error": why})
                 return
-            held.ended, held.why = "not done", str(error)
+            how, why = "not done", str(error)
         else:
-            held.ended = "recorded"
+            how, why = "recorded", ""
+        if not held.ended:  # by somebody else meanwhile
+            held.ended, held.why = how, why
         log.warning("stop.over", extra={"about": held.stop.about, "how": held.ended})
 
     async def _tell(self, held: Held) -> None:

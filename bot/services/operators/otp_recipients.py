@@ -80,15 +80,17 @@ async def unname(core: Core, slack_id: str, partner_ref: str) -> str:
     return await core.held.recorded(stop, partial(_unname, core, slack_id, partner_ref), core.clock)
 
 
-async def _unname(core: Core, slack_id: str, partner_ref: str) -> str:
+async def _unname(core: Core, slack_id: str, partner_ref: str, is_again: bool) -> str:
     actor = await _admin(core, slack_id)
     async with core.store.begin() as tx:
         await confirmations.withdraw(tx, core, NAME, partner_ref, "Withdrawn: nobody is to get these codes.")
-        if not await otp_recipients.drop(tx, partner_ref):
+        is_done = await otp_recipients.drop(tx, partner_ref)
+        if not is_done and not is_again:
             raise NotFound(
                 f"Nobody gets the one-time codes of {partner_ref[:60]}. /countersign people shows who does."
             )
-        await _tell(tx, core, actor.id, partner_ref, "", "nobody", f"{actor.name} changed it.")
+        if is_done:
+            await _tell(tx, core, actor.id, partner_ref, "", "nobody", f"{actor.name} changed it.")
     return f"One-time codes of {partner_ref} are no longer sent to anybody."
 
 

@@ -42,7 +42,7 @@ async def pause(core: Core, slack_id: str, named: Sequence[str], reason: str) ->
         raise NotFound(f"There is no program {unknown[0]!r}. Nothing was changed.")
     known: list[Actor] = []
 
-    async def do() -> list[str]:
+    async def do(_is_again: bool) -> list[str]:
         if not known:  # once is enough: it is tried again where it could not be recorded
             known.append(await _may(core, slack_id, "program.pause", people.roles_lately))
         return await _pause(core, known[0], named, reason)

@@ -62,6 +62,7 @@ from bot.services.requests.lifecycle import (
     existing,
     existing_as_on_record,
     existing_with_message,
+    is_stopped,
     stop_approved,
     stop_held,
 )
@@ -360,18 +361,22 @@ async def reject(core: Core, request_id: str, slack_id: str, *, reason: str) -> 
     reason, request_id = _words_of("reason", reason), read_request_id(request_id)
     known: list[tuple[Actor, Standing]] = []
 
-    async def do() -> Request:
+    async def do(is_again: bool) -> Request:
         async with audited_refusal(core, slack_id, "request.reject", f"request:{request_id}"):
             if not known:  # once is enough: it is tried again where it could not be recorded
                 known.append((await people.member(core, slack_id, safer=True), await people.standing(core)))
-            return await _reject(core, request_id, *known[0], reason)
+            return await _reject(core, request_id, *known[0], reason, is_again)
 
     return await core.held.recorded(held_stops.of_request(slack_id, request_id, "rejected"), do, core.clock)
 
 
-async def _reject(core: Core, request_id: str, actor: Actor, standing: Standing, reason: str) -> Request:
+async def _reject(
+    core: Core, request_id: str, actor: Actor, standing: Standing, reason: str, is_again: bool
+) -> Request:
     async with put_back_rules.noticed(core), core.store.begin() as tx:
         request = await existing_as_on_record(tx, request_id)
+        if is_again and await is_stopped(tx, request):
+            return request
         batch_approval.refuse_row(request)
         is_held = request.state is State.EXECUTING and core.held.holds(f"request:{request.id}")
         if is_held and actor.id != request.requester:  # the call was not made, for this very "no"

@@ -155,7 +155,7 @@ async def cancel(core: Core, request_id: str, slack_id: str) -> Request:
     return await core.held.recorded(stop, partial(_cancel, core, request_id, slack_id), core.clock)
 
 
-async def _cancel(core: Core, request_id: str, slack_id: str) -> Request:
+async def _cancel(core: Core, request_id: str, slack_id: str, is_again: bool) -> Request:
     subject = f"request:{request_id}"
     await people.require_known_member(core, slack_id, action="request.cancel", subject=subject)
     refusals = audited_refusal(core, slack_id, "request.cancel", subject)
@@ -164,6 +164,8 @@ async def _cancel(core: Core, request_id: str, slack_id: str) -> Request:
         if not request.is_batch:  # of a list, its rows are held first
             await requests.lock(tx, request.id)
             request = await existing_as_on_record(tx, request_id)
+        if is_again and await is_stopped(tx, request):
+            return request
         if (
             request.requester != slack_id or request.parent_id is not None
         ):  # by what was requested, and no other row
@@ -222,6 +224,21 @@ async def stop_approved(tx: Tx, core: Core, request: Request, actor: Actor, text
     if request.is_batch:
         return await _stop(tx, core, request, actor.id, text)
     return await close(tx, core, request, Event.CANCEL, actor.id, text)
+
+
+async def is_stopped(tx: Tx, request: Request) -> bool:
+    """Did somebody stop it already, as is on record? `request`: as on record.
+
+    A list may have another end than its rows that were not sent.
+    """
+    if request.state in (State.REJECTED, State.CANCELLED):
+        return True
+    if request.is_batch:
+        rows = await batch_rows.included(tx, request)
+        states = {row.state for row in rows}
+        is_so = State.CANCELLED in states and states.isdisjoint(UNSENT)
+        return is_so and not await as_on_record.differing(tx, rows)
+    return request.state is State.FAILED and request.outcome_text.startswith(_WITHDRAWN)
 
 
 def require_own(request: Request, slack_id: str) -> None:

@@ -417,3 +417,32 @@ async def _without_an_answer(
     with pytest.raises(RuntimeError):
         await do()
     monkeypatch.setattr(held_stops.HeldStops, "recorded", put)
+
+
+async def _held_pause(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = Tx.run
+    monkeypatch.setattr(Tx, "run", _fails)
+    with pytest.raises(RuntimeError):
+        await pausing.pause(world.core, CAROL, ["main"], "stolen key")
+    monkeypatch.setattr(Tx, "run", run)
+
+
+@pytest.mark.parametrize("again", [CAROL, BOB, ""])
+async def test_a_held_pause_ends_with_one_that_is_recorded_and_with_a_resumption_by_two(
+    world: World, monkeypatch: pytest.MonkeyPatch, again: str
+) -> None:
+    if not again:
+        await pausing.pause(world.core, BOB, ["main"], "stolen key")
+    await _held_pause(world, monkeypatch)
+    if again:
+        await pausing.pause(world.core, again, ["main"], "stolen key")
+        assert world.core.held.waiting() == []
+    await pausing.resume(world.core, BOB, ["main"])
+    await pausing.resume(world.core, CAROL, ["main"])
+
+    await late_stops.LateStops(world.core, Channel().say).look()
+
+    assert world.core.held.all() == []
+    assert _ends(world) == ["Recorded" if again else "Refused"]
+    async with world.store.read() as tx:
+        assert await pauses.of(tx, "main") is None

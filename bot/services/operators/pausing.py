@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
+from functools import partial
 
 from bot.domain.alerts import people_alerts
 from bot.domain.errors import InvalidInput, NotAllowed, NotFound
@@ -29,6 +30,7 @@ from storage.transaction import Tx
 RESUME = confirmations.RESUME
 _ASKED_FOR = timedelta(hours=1)
 _REDRAWN = 200
+_RESUMED_MEANWHILE = "Two people resumed sending meanwhile."
 
 
 async def pause(core: Core, slack_id: str, named: Sequence[str], reason: str) -> list[str]:
@@ -178,6 +180,7 @@ async def _resumed(tx: Tx, core: Core, consent: Consent, actor: Actor) -> str:
     await safe_mode.leave(tx, core, actor.id)
     await requests.due_at_once(tx, program)
     await _redraw(tx, core, program)
+    tx.after_commit(partial(core.held.end, (f"program:{program}",), "not done", _RESUMED_MEANWHILE))
     who = f"{consent.asked_by_name} asked, {actor.name} confirmed."
     if await program_pauses.is_draft_only(tx, program):
         return f"The pause of {program} is over: {who} {draft_only.sentence(program)}"

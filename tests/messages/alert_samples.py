@@ -164,7 +164,8 @@ FACTS: Mapping[tuple[str, str], Facts] = {
     ("stop_not_recorded", ""): {
         "who": "Carol Reyes",
         "deed": "rejected R-7K3M",
-        "meanwhile": "Nothing of R-7K3M is sent meanwhile.",
+        "meanwhile": "Nothing of R-7K3M is sent meanwhile by the process of Countersign that was asked; where"
+        " several run, another one may still send it.",
     },
     ("consent", "resume"): {
         "who": "Carol Reyes",

@@ -317,7 +317,7 @@ async def test_an_older_unfreeze_that_arrives_after_its_freeze_is_final_calls_pe
 async def test_a_card_that_others_unfreeze_is_reported_however_long_ago_it_was_frozen_here(
     world: World, days: int
 ) -> None:
-    """The card provider's own unfreeze is told by no event."""
+    """The card provider's own unfreeze comes with no event."""
     poller = Poller(world.core, account_every=timedelta(minutes=1))
     await poller.cards()
     await world.advance(300)

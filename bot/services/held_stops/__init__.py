@@ -44,6 +44,8 @@ _UNTIL = (
     " Countersign keeps trying to record it, and the alerts channel says how it ends. If Countersign is restarted"
     " before that, do it again."
 )
+#: What is held is held in one process, and that is said to whoever relies on it.
+_HERE = " by the process of Countersign that was asked; where several run, another one"
 _TOO_MANY = (
     f"{MOST} stops of yours are held like this already, and no more are: what you wanted to stop may be sent. Pause"
     " sending, or ask somebody else to stop it."
@@ -178,13 +180,18 @@ def of_program(by: str, named: tuple[str, ...]) -> Stop:
     """A pause of these."""
     names = " and ".join(named)
     about = tuple(f"program:{one}" for one in named)
-    return Stop(by, about, f"paused {names}", f"Nothing is sent to {names} meanwhile.")
+    return Stop(by, about, f"paused {names}", f"Nothing is sent to {names} meanwhile{_HERE} may still send.")
 
 
 def of_request(by: str, request_id: str, deed: str) -> Stop:
     """A "no" to a request, or its withdrawal; `deed`: what they did with it. Raises NotFound for what is no id."""
     about = read_request_id(request_id)
-    return Stop(by, (f"request:{about}",), f"{deed} {about}", f"Nothing of {about} is sent meanwhile.")
+    return Stop(
+        by,
+        (f"request:{about}",),
+        f"{deed} {about}",
+        f"Nothing of {about} is sent meanwhile{_HERE} may still send it.",
+    )
 
 
 def about_codes(by: str, reference: str) -> Stop:
@@ -193,7 +200,7 @@ def about_codes(by: str, reference: str) -> Stop:
         by,
         (f"code:{reference}",),
         f"ended the one-time codes of {reference}",
-        f"No code of {reference} is sent to anybody meanwhile.",
+        f"No code of {reference} is sent to anybody meanwhile{_HERE} may still send one.",
     )
 
 
@@ -205,5 +212,5 @@ def of_consent(by: str, consent_id: str) -> Stop:
         by,
         (f"consent:{consent_id}",),
         "declined what waits for a second person",
-        "No confirmation of it is taken meanwhile.",
+        f"No confirmation of it is taken meanwhile{_HERE} may still take one.",
     )

@@ -195,7 +195,7 @@ async def require_call_ended(tx: Tx, core: Core, request: Request) -> None:
     """What a held stop has kept from being called is executing until that is written down. Raises LookupFailed."""
     is_held = core.held.holds(f"request:{request.id}")
     if is_held and request.state is State.EXECUTING and await tx.lasts(request.lease_until):
-        raise LookupFailed(f"Whether {request.id} was sent is known in a moment.")
+        raise LookupFailed(f"Whether {request.id} was sent is known soon.")
 
 
 async def stop_held(tx: Tx, core: Core, request: Request, actor: Actor, text: str) -> Request:

@@ -88,7 +88,7 @@ async def _reject(turn: Turn, request_id: str, version: int) -> None:
 
 async def _unless_refused(look: Awaitable[T]) -> T | None:
     """What is only looked at before a window opens: whatever fails there, somebody who stops something can go on, and
-    is told by the window what becomes of it. Raises what refuses them."""
+    reads in the window what becomes of it. Raises what refuses them."""
     try:
         return await look
     except Exception as error:

@@ -314,8 +314,9 @@ async def test_an_older_unfreeze_that_arrives_after_its_freeze_is_final_calls_pe
 
 
 @pytest.mark.parametrize("days", [1, 3, 90])
+@pytest.mark.parametrize("between", ["", "BLOCKED", "INACTIVE", "EXPIRED"])
 async def test_a_card_that_others_unfreeze_is_reported_however_long_ago_it_was_frozen_here(
-    world: World, days: int
+    world: World, days: int, between: str
 ) -> None:
     """The card provider's own unfreeze comes with no event."""
     poller = Poller(world.core, account_every=timedelta(minutes=1))
@@ -326,7 +327,13 @@ async def test_a_card_that_others_unfreeze_is_reported_however_long_ago_it_was_f
     await world.advance(days * 86400)
     await poller.cards()
     assert "card_status" not in await alert_kinds(world)
-    await completes(world)
+    if between:
+        await world.tell(f"cards/{freeze.subject}", {"status": between})
+        await world.advance(600)
+        await poller.cards()
+        await world.tell(f"cards/{freeze.subject}", {"status": "ACTIVE"})
+    else:
+        await completes(world)
 
     await world.advance(600)
     await poller.cards()

@@ -62,11 +62,10 @@ async def compare(core: Core, program: str, begun_at: datetime, *, after: int) -
         if kept is not None:
             for entry in await cards.gone_after(tx, program, min(kept.read_at, begun_at) - CLOCKS_DIFFER):
                 await _closed(tx, core, entry, gap)
-            # No event tells of an unfreeze by the card provider itself, however long ago the card was frozen.
-            thawed = {
-                card_id for card_id, status in known.items() if status == "FROZEN" and card_id not in now
-            }
-            for card_id in sorted(thawed | await _switched_lately(tx, core, program)):
+            # No event tells of an unfreeze by the card provider itself, however long ago the card was frozen, nor of
+            # a card that it had blocked and that is not frozen any more.
+            back = {card_id for card_id in known if card_id not in now}
+            for card_id in sorted(back | await _switched_lately(tx, core, program)):
                 await _swept(tx, core, card_id, begun_at, after)
         # After the looks, which go by what was known before.
         await api_snapshots.put(tx, program, _KNOWN, statuses)

@@ -125,7 +125,7 @@ class HeldStops:
     async def recorded(self, stop: Stop, do: Callable[[bool], Awaitable[T]], clock: Clock) -> T:
         """Do what stops something. Where that fails for anything but a refusal, hold what it was to stop; raise on.
 
-        `do` is told whether it is tried again: then it refuses nothing that is so already, by whoever, as its own
+        `do` learns whether it is tried again: then it refuses nothing that is so already, by whoever, as its own
         answer from the database may be what was lost.
         """
         try:

@@ -285,6 +285,7 @@ def test_a_direction_that_both_agree_on_opens(text: str, intent: str) -> None:
     assert {one.intent for one in parsed.readings if one.opened} == {intent}
 
 
+@pytest.mark.by_turns(4)
 @pytest.mark.parametrize("how", ["", "still", "stll", "styll", "agin", "apparently", "xx", "somehow still"])
 @pytest.mark.parametrize("state", ["frozen", "blocked", "locked"])
 def test_how_a_card_is_never_freezes_it(how: str, state: str) -> None:
@@ -301,6 +302,7 @@ def test_how_a_card_is_never_freezes_it(how: str, state: str) -> None:
     assert [one for one in read if FREEZE in (one.intent, one.wanted)] == []
 
 
+@pytest.mark.by_turns(4)
 @pytest.mark.parametrize("joke", ["just kidding", "kidding", "only joking", "jk", "I'm joking"])
 @pytest.mark.parametrize("sign", [" - ", ". ", ", ", " — "])
 def test_a_joke_behind_a_story_takes_it_back(joke: str, sign: str) -> None:

@@ -182,6 +182,7 @@ def test_whoever_said_so_is_why_it_is_asked(said: str) -> None:
     assert one.opened
 
 
+@pytest.mark.by_turns(4)
 @pytest.mark.parametrize("who", ["Mr Park", "the driver", "our agency", "he", "Hugo", "my colleague"])
 @pytest.mark.parametrize("does", ["demands", "insists", "begs", "demanded"])
 @pytest.mark.parametrize("more", ["", ".", ", in a tone which I do not appreciate", " - since Friday"])

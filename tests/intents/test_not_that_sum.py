@@ -250,6 +250,7 @@ def test_what_a_field_calls_the_amount_is_the_only_one(asks: str, named: str) ->
         assert _opened(text) in ([], ["2450"], ["2450.00"]), text
 
 
+@pytest.mark.by_turns(4)
 @pytest.mark.parametrize(
     "begun", ["two huedred and", "three hundret and", "one thousnd and", "Four hunderd And"]
 )

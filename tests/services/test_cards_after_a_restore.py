@@ -136,3 +136,26 @@ async def test_what_others_unfroze_after_the_restore_is_critical_as_ever(
 
     assert said.severity == "critical"
     assert "nobody here decided" in said.title
+
+
+@pytest.mark.parametrize("days", [3, 60])
+async def test_what_others_do_twice_long_after_a_restore_is_critical_each_time(
+    world: World, tmp_path: Path, days: int
+) -> None:
+    await _poller(world.core).cards()
+    await world.advance(60)
+    freeze = await _decided(world, "freeze")
+    await world.advance(60)
+
+    async with _restored(world, tmp_path / "older.db", None) as core:
+        poller = _poller(core)
+        await poller.cards()
+        await world.advance(days * 86400)
+        for status in ("ACTIVE", "FROZEN", "ACTIVE"):
+            await world.tell(f"cards/{freeze.subject}", {"status": status})
+            await _an_event_comes(world, core)
+            await poller.moved()
+            await world.advance(20)
+        said = await _said(core)
+
+    assert {one.severity for one in said} == {"critical"}

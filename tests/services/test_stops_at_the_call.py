@@ -56,6 +56,7 @@ def _away(_: Store) -> Any:
     raise OperationalError("BEGIN", {}, Exception("connection refused"))
 
 
+@pytest.mark.by_turns(4)
 @pytest.mark.parametrize("url", BACKENDS, indirect=True)
 @pytest.mark.parametrize(
     ("asked", "stop", "looks_at"),

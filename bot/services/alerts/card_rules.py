@@ -122,6 +122,8 @@ async def _unknown_since(tx: Tx, known: api_snapshots.Reading) -> str:
     mode = next(reversed(await safe_mode.all(tx)), None)
     if mode is None or known.read_at - CLOCKS_DIFFER > mode.entered_at:
         return ""
+    if tx.now - mode.entered_at > timing.LATE_LANDING_FOR:  # each card was read again and again since
+        return ""
     since = f"{mode.head_at:%Y-%m-%d %H:%M} UTC" if mode.head_at else "the copy"
     return f"from {since} to {mode.entered_at:%Y-%m-%d %H:%M} UTC"
 

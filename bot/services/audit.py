@@ -122,7 +122,7 @@ async def of_request(
         tx,
         actor=actor,
         action=action,
-        subject=f"request:{request.id}:{await _version(tx, request, is_new=action == open_requests.SUBMITTED)}",
+        subject=f"request:{request.id}:{await _version(tx, request)}",
         body=recorded,
         policy_version=core.policy.version,
     )
@@ -130,10 +130,13 @@ async def of_request(
         tx.after_commit(core.anchors.due.set, though_unsure=True)
 
 
-async def _version(tx: Tx, request: Request, *, is_new: bool = False) -> int:
-    """As its row was written in this transaction, or as it is on record: never less than an entry of before has."""
-    is_written = is_new or request.id in tx.was
-    return request.version if is_written else await requests.version_of(tx, request)
+async def _version(tx: Tx, request: Request) -> int:
+    """As its row was written in this transaction, or as it is on record: never less than an entry of before has.
+
+    Of an open one that somebody put back, the log is to see the version, and refuse the entry.
+    """
+    is_seen = request.id in tx.was or (request.state in OPEN and columns.is_ours(request.version))
+    return request.version if is_seen else await requests.version_of(tx, request)
 
 
 async def of_signing_again(tx: Tx, request: Request, actor: str, *, before: str) -> None:
@@ -150,9 +153,7 @@ async def of_signing_again(tx: Tx, request: Request, actor: str, *, before: str)
             "progress": fingerprints.of_progress(request),
             "approved": open_requests.approved_at(request),
         }
-    # A version of before is none to follow here: the log is to see it, and refuse it.
-    version = await _version(tx, request, is_new=columns.is_ours(request.version))
-    subject = f"request:{request.id}:{version}"
+    subject = f"request:{request.id}:{await _version(tx, request)}"
     await chain.append(tx, actor=actor, action=chain.SIGNED_AGAIN, subject=subject, body=recorded)
 
 

@@ -21,11 +21,13 @@ _MOST = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Outgoing:
-    """A code on its way to a person (a Slack id). `label` is the card, `where` the purchase in words."""
+    """A code on its way to a person (a Slack id), who gets those of `partner_ref`. `label` is the card, `where` the
+    purchase in words."""
 
     event_id: str
     program: str
     person: str
+    partner_ref: str
     code: Secret = field(repr=False)
     label: str
     where: str

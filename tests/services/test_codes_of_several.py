@@ -18,7 +18,9 @@ from tests.support.world import ALICE, BOB, World
 
 def a_code(world: World, person: str) -> Outgoing:
     until = world.clock.now() + timedelta(minutes=5)
-    return Outgoing(f"event-{person}", "main", person, Secret("123456"), "a card", "A purchase", until)
+    return Outgoing(
+        f"event-{person}", "main", person, f"ref-{person}", Secret("123456"), "a card", "A purchase", until
+    )
 
 
 class Hanging(ScriptedSlack):

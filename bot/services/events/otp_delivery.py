@@ -22,6 +22,7 @@ from bot.services.otp_store import GOOD_FOR, Outgoing
 from bot.together import Together
 from bot.view_models import CodeView
 from storage.cards import cards, otp_recipients
+from storage.faults import is_out_of_use
 from storage.messages import alerts as alert_rows
 from storage.transaction import Tx
 
@@ -47,23 +48,36 @@ class _Challenge:
 async def on_challenge(tx: Tx, core: Core, event: ThreeDsChallenge, program: str) -> None:
     """Hand the code to the sender once this is committed, or say why nobody gets it."""
     challenge = await _read(tx, event)
-    person = await otp_recipients.person_of(tx, challenge.partner_ref) if challenge.partner_ref else None
-    if core.held.holds(f"code:{challenge.partner_ref}"):  # somebody ended it, which is not recorded yet
-        person = None
+    reference = challenge.partner_ref
+    person = await _person_of(tx, core, reference) if reference else None
     if tx.now >= challenge.good_until or challenge.code is None:
         said = otp_alerts.THREE_DS.says("expired", card=challenge.label, purchase=challenge.where)
         await _nobody_gets_it(tx, core, program, challenge, said)
-    elif person is None:
-        said = otp_alerts.nobody_named(challenge.label, challenge.where, challenge.partner_ref)
+    elif person is None or reference is None:
+        said = otp_alerts.nobody_named(challenge.label, challenge.where, reference)
         await _nobody_gets_it(tx, core, program, challenge, said)
     else:
         said = otp_alerts.THREE_DS.says("sending", card=challenge.label, purchase=challenge.where)
         condition = otp_alerts.THREE_DS.condition(challenge.event_id)
         await alerts.keep(tx, core, said, condition=condition, subject=challenge.event_id, program=program)
         going = Outgoing(
-            event.id, program, person, challenge.code, challenge.label, challenge.where, challenge.good_until
+            event.id,
+            program,
+            person,
+            reference,
+            challenge.code,
+            challenge.label,
+            challenge.where,
+            challenge.good_until,
         )
         tx.after_commit(lambda: core.codes.outgoing.put_nowait(going))
+
+
+async def _person_of(tx: Tx, core: Core, partner_ref: str) -> str | None:
+    """Who gets the codes of a reference now; nobody where somebody ended that, though it is not recorded yet."""
+    if core.held.holds(f"code:{partner_ref}"):
+        return None
+    return await otp_recipients.person_of(tx, partner_ref)
 
 
 async def _read(tx: Tx, event: ThreeDsChallenge) -> _Challenge:
@@ -124,10 +138,28 @@ class Sender:
                 if isinstance(error, SlackRefused):
                     break
                 await self._core.clock.sleep(getattr(error, "retry_after_s", None) or _TRY_AGAIN_S)
+                person = await self._person_now(going)
+                if person is None:
+                    said = otp_alerts.nobody_named(going.label, going.where, going.partner_ref)
+                    await self._not_sent(going, said)
+                    return
+                if person != going.person:
+                    break
             else:
                 await self._sent(going)
                 return
-        await self._not_sent(going)
+        said = otp_alerts.THREE_DS.says("not delivered", card=going.label, purchase=going.where)
+        await self._not_sent(going, said)
+
+    async def _person_now(self, going: Outgoing) -> str | None:
+        """Who gets the codes of the reference by now. A database that is away knows of no change."""
+        try:
+            async with self._core.store.read() as tx:
+                return await _person_of(tx, self._core, going.partner_ref)
+        except Exception as error:
+            if not is_out_of_use(error):
+                raise
+            return None if self._core.held.holds(f"code:{going.partner_ref}") else going.person
 
     async def _sent(self, going: Outgoing) -> None:
         async with self._core.store.begin() as tx:
@@ -136,9 +168,8 @@ class Sender:
             ended = otp_alerts.THREE_DS.ended("sent", card=going.label)
             await alerts.resolve(tx, self._core, otp_alerts.THREE_DS.condition(going.event_id), ended=ended)
 
-    async def _not_sent(self, going: Outgoing) -> None:
+    async def _not_sent(self, going: Outgoing, said: Said) -> None:
         async with self._core.store.begin() as tx:
-            said = otp_alerts.THREE_DS.says("not delivered", card=going.label, purchase=going.where)
             condition = otp_alerts.THREE_DS.condition(going.event_id)
             await alerts.tell(
                 tx, self._core, said, condition=condition, subject=going.event_id, program=going.program

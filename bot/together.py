@@ -13,6 +13,8 @@ from contextlib import asynccontextmanager, contextmanager
 from types import TracebackType
 from typing import TypeVar
 
+from storage.faults import is_out_of_use
+
 T = TypeVar("T")
 
 log = logging.getLogger("countersign.together")
@@ -61,14 +63,16 @@ class _Each:
     def __call__(self) -> Iterator[None]:
         try:
             yield
-        except Exception as error:  # noqa: BLE001 - raised when all had their turn
+        except Exception as error:
+            if is_out_of_use(error):
+                raise
             self.failed = self.failed or error
 
 
 @asynccontextmanager
 async def each_by_itself() -> AsyncIterator[_Each]:
     """A request that somebody changed in the database is in the way of no other, whatever fails by it: the first error
-    is raised when all had their turn."""
+    is raised when all had their turn. A database that is away or full is in the way of all: nothing more is tried."""
     each = _Each()
     yield each
     if each.failed is not None:

@@ -152,9 +152,8 @@ class Contact:
         self.missed_at = self._clock.monotonic()
         self.status = status
         # Of those that were on their way at once, the last one may be the first to end.
-        self.unanswered_since = min(
-            began_at, began_at if self.unanswered_since is None else self.unanswered_since
-        )
+        since = self.unanswered_since
+        self.unanswered_since = began_at if since is None else min(since, began_at)
 
     def given_up(self, began_at: float) -> None:
         """Nobody waits any more for the answer to an exchange that began then."""

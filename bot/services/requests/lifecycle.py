@@ -39,10 +39,9 @@ from storage.requests import Draft, as_on_record, attempts, decisions, drafts, r
 from storage.transaction import Contradiction, Tx
 
 FIRST_REMINDER = timedelta(minutes=15)
-# Said of one whose calls the API refused before it did anything.
-_WITHDRAWN = (
-    "Cancelled by the requester. Your card provider had not carried it out, and it is not sent again."
-)
+# Said of one whose calls the API refused before it did anything, or of which none was made.
+_NOT_AGAIN = "Your card provider had not carried it out, and it is not sent again."
+_WITHDRAWN = f"Cancelled by the requester. {_NOT_AGAIN}"
 
 
 async def submit(core: Core, draft_id: str, slack_id: str) -> Request:
@@ -198,18 +197,21 @@ async def require_call_ended(tx: Tx, core: Core, request: Request) -> None:
         raise LookupFailed(f"Whether {request.id} was sent is known soon.")
 
 
-async def stop_held(tx: Tx, core: Core, request: Request, actor: Actor, text: str) -> Request:
-    """An approver stops what is executing, of which a held stop has kept every call from being made. Raises Stale,
-    LookupFailed."""
+async def stop_held(tx: Tx, core: Core, request: Request, actor: Actor, reason: str) -> Request:
+    """An approver stops what is executing, of which a held stop has kept every call from being made.
+
+    `reason`: theirs, as a sentence. Raises Stale, LookupFailed.
+    """
     await (requests.lock_rows if request.is_batch else requests.lock)(tx, request.id)
     request = await existing(tx, request.id)
-    text = f"Stopped by {actor.name} before it was sent. {text}"
+    withdrawn = f"Stopped by {actor.name}. {_NOT_AGAIN} {reason}"
     if request.is_batch:
-        return await _stop(tx, core, request, actor.id, text)
+        text = f"Stopped by {actor.name} before it was sent. {reason} Nothing was sent."
+        return await _stop(tx, core, request, actor.id, text, withdrawn=withdrawn)
     await require_call_ended(tx, core, request)
     if not await local_facts.can_be_cancelled(tx, core, request):
         raise Stale(f"{request.id} is {request.word} already: it can no longer be rejected.")
-    return await close(tx, core, request, Event.FAIL, actor.id, text)
+    return await close(tx, core, request, Event.FAIL, actor.id, withdrawn)
 
 
 async def stop_approved(tx: Tx, core: Core, request: Request, actor: Actor, text: str) -> Request:
@@ -238,7 +240,7 @@ async def is_stopped(tx: Tx, request: Request) -> bool:
         states = {row.state for row in rows}
         is_so = State.CANCELLED in states and states.isdisjoint(UNSENT)
         return is_so and not await as_on_record.differing(tx, rows)
-    return request.state is State.FAILED and request.outcome_text.startswith(_WITHDRAWN)
+    return request.state is State.FAILED and _NOT_AGAIN in request.outcome_text
 
 
 def require_own(request: Request, slack_id: str) -> None:
@@ -268,13 +270,22 @@ def _require_unchanged(wrong: Contradiction | None, tx: Tx) -> None:
         raise NotAsOnRecord(wrong.request_id, wrong.why)
 
 
-async def _stop(tx: Tx, core: Core, batch: Request, slack_id: str, text: str = batch_rows.STOPPED) -> Request:
+async def _stop(
+    tx: Tx,
+    core: Core,
+    batch: Request,
+    slack_id: str,
+    text: str = batch_rows.STOPPED,
+    *,
+    withdrawn: str = _WITHDRAWN,
+) -> Request:
     """A batch that is under way: what was not sent is not, and what was refused each time is not sent again.
 
+    `text`: what each row says that was not sent; `withdrawn`: each that was refused.
     A row that is not as on record is left to those who are notified of it; nothing more is sent for it either.
     """
     await requests.lock_rows(tx, batch.id)
-    withdrawn = 0
+    count = 0
     for row in await batch_rows.included(tx, batch):
         if row.state is not State.EXECUTING:
             continue
@@ -282,10 +293,10 @@ async def _stop(tx: Tx, core: Core, batch: Request, slack_id: str, text: str = b
         if wrong is not None:
             on_record.note(tx, wrong)
         elif await local_facts.can_be_cancelled(tx, core, row):
-            await close(tx, core, row, Event.FAIL, slack_id, _WITHDRAWN)
-            withdrawn += 1
+            await close(tx, core, row, Event.FAIL, slack_id, withdrawn)
+            count += 1
     current = await existing(tx, batch.id)  # as those rows have left it
-    stopped = await batch_rows.stop(tx, core, current, slack_id, withdrawn=withdrawn, text=text)
+    stopped = await batch_rows.stop(tx, core, current, slack_id, withdrawn=count, text=text)
     await urgent_rules.follow(tx, core, stopped)
     return stopped
 

@@ -42,6 +42,15 @@ async def _decided(world: World, what: str) -> Request:
     return await execute(world, request)
 
 
+async def _frozen_before(world: World) -> Request:
+    """After all cards were read once."""
+    await _poller(world.core).cards()
+    await world.advance(60)
+    freeze = await _decided(world, "freeze")
+    await world.advance(60)
+    return freeze
+
+
 @asynccontextmanager
 async def _restored(world: World, path: Path, lost: str | None) -> AsyncIterator[Core]:
     """A copy in place of the database, made before the `lost` decision."""
@@ -61,6 +70,13 @@ async def _restored(world: World, path: Path, lost: str | None) -> AsyncIterator
     await safe_mode.at_start(core)
     yield core
     await store.close()
+
+
+async def _sweeps(world: World, poller: Poller, count: int) -> None:
+    for _ in range(count):
+        await poller.cards()
+        await poller.moved()
+        await world.advance(610)
 
 
 async def _said(core: Core) -> list[Alert]:
@@ -97,10 +113,7 @@ async def test_what_was_decided_here_and_is_not_in_the_copy_accuses_nobody(
             await _an_event_comes(world, core)
             await poller.moved()
             assert await _said(core)
-        for _ in range(3):
-            await poller.cards()
-            await poller.moved()
-            await world.advance(610)
+        await _sweeps(world, poller, 3)
         (said,) = await _said(core)
 
     assert said.severity == "warning"
@@ -112,26 +125,17 @@ async def test_what_was_decided_here_and_is_not_in_the_copy_accuses_nobody(
 async def test_what_others_unfroze_after_the_restore_is_critical_as_ever(
     world: World, tmp_path: Path, first_seen_by: str
 ) -> None:
-    await _poller(world.core).cards()
-    await world.advance(60)
-    freeze = await _decided(world, "freeze")
-    await world.advance(60)
+    freeze = await _frozen_before(world)
 
     async with _restored(world, tmp_path / "older.db", None) as core:
         poller = _poller(core)
-        for _ in range(2):  # it reads FROZEN
-            await poller.cards()
-            await poller.moved()
-            await world.advance(610)
+        await _sweeps(world, poller, 2)  # it reads FROZEN
         assert await _said(core) == []
         await world.tell(f"cards/{freeze.subject}", {"status": "ACTIVE"})
         if first_seen_by == "an event":
             await _an_event_comes(world, core)
             await poller.moved()
-        for _ in range(3):
-            await poller.cards()
-            await poller.moved()
-            await world.advance(610)
+        await _sweeps(world, poller, 3)
         (said,) = await _said(core)
 
     assert said.severity == "critical"
@@ -142,10 +146,7 @@ async def test_what_others_unfroze_after_the_restore_is_critical_as_ever(
 async def test_what_others_do_twice_long_after_a_restore_is_critical_each_time(
     world: World, tmp_path: Path, days: int
 ) -> None:
-    await _poller(world.core).cards()
-    await world.advance(60)
-    freeze = await _decided(world, "freeze")
-    await world.advance(60)
+    freeze = await _frozen_before(world)
 
     async with _restored(world, tmp_path / "older.db", None) as core:
         poller = _poller(core)

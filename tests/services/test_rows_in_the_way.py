@@ -6,6 +6,7 @@ from __future__ import annotations
 import io
 from collections.abc import Awaitable, Callable
 from contextlib import redirect_stderr, redirect_stdout, suppress
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -25,9 +26,10 @@ from storage.messages import alerts as alert_rows
 from storage.operators import pauses
 from tests.services.outcome_steps import top_ups
 from tests.services.test_stops_not_recorded import Channel
+from tests.support import stops
 from tests.support.databases import BACKENDS
 from tests.support.kinds import asked
-from tests.support.world import ALICE, BOB, CAROL, World, a_world
+from tests.support.world import BOB, CAROL, World, a_world
 from tests.thief.edits import LONG_AGO, Database, insert, opened
 from tests.thief.programme import place_of
 
@@ -118,22 +120,10 @@ WAYS: dict[str, Callable[[Database, Request], Undo]] = {
 ONLY_POSTGRES = {"messages numbered to the end"}
 
 
-async def _pause(world: World, _request: Request) -> None:
-    await pausing.pause(world.core, CAROL, ["main"], "stolen key")
-
-
-async def _stop(world: World, request: Request) -> None:
-    await approvals.reject(world.core, request.id, CAROL, reason="stop it")
-
-
-async def _withdraw(world: World, request: Request) -> None:
-    await lifecycle.cancel(world.core, request.id, ALICE)
-
-
 DEEDS: dict[str, Callable[[World, Request], Awaitable[None]]] = {
-    "pause": _pause,
-    "stop": _stop,
-    "withdraw": _withdraw,
+    "pause": stops.pause,
+    "stop": stops.reject,
+    "withdraw": stops.withdraw,
 }
 
 
@@ -165,15 +155,16 @@ def kinds_ever(world: World) -> set[str]:
         return {row["kind"] for row in database.read("alert")} - {"z"}
 
 
-@pytest.mark.parametrize("url", BACKENDS, indirect=True)
+@pytest.mark.parametrize(
+    ("url", "way"),
+    [(url, way) for url, way in product(BACKENDS, WAYS) if url == "postgresql" or way not in ONLY_POSTGRES],
+    indirect=["url"],
+)
 @pytest.mark.parametrize("lasts", ["for the moment", "for good"])
-@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("deed", DEEDS)
 async def test_a_stop_is_done_or_held_and_people_are_notified(
     url: str, tmp_path: Path, deed: str, way: str, lasts: str
 ) -> None:
-    if way in ONLY_POSTGRES and not url.startswith("postgresql"):
-        return
     async with a_world(tmp_path, url=url) as world:
         request = await world.top_up("50")
         await changed_rows.read_log(world.core)
@@ -310,8 +301,8 @@ async def _frozen_now(world: World) -> Request:
 
 ENDS = {
     "expires": (_approved, _expires),
-    "withdrawn": (_approved, _withdraw),
-    "stopped": (_approved, _stop),
+    "withdrawn": (_approved, stops.withdraw),
+    "stopped": (_approved, stops.reject),
     "confirmed": (_frozen_now, _confirmed),
 }
 

@@ -13,16 +13,16 @@ from sqlalchemy.exc import OperationalError
 from bot.domain.requests import TERMINAL, Request
 from bot.services import held_stops
 from bot.services.execution import api_call
-from bot.services.operators import late_stops, pausing
-from bot.services.requests import approvals, lifecycle
+from bot.services.operators import late_stops
 from storage.store import Store
 from tests.services.bulk_requests import a_list, ask_bulk, rows_of
 from tests.services.outcome_steps import top_ups
 from tests.services.test_stops_not_recorded import Channel
+from tests.support import stops
 from tests.support.databases import BACKENDS
-from tests.support.world import ALICE, CAROL, World, a_world
+from tests.support.world import World, a_world
 
-Stop = Callable[[World, str], Awaitable[object]]
+Stop = Callable[[World, Request], Awaitable[object]]
 
 
 @pytest.fixture
@@ -41,18 +41,6 @@ async def several(world: World) -> Request:
     return batch
 
 
-async def rejects(world: World, request_id: str) -> None:
-    await approvals.reject(world.core, request_id, CAROL, reason="stolen")
-
-
-async def cancels(world: World, request_id: str) -> None:
-    await lifecycle.cancel(world.core, request_id, ALICE)
-
-
-async def pauses(world: World, request_id: str) -> None:
-    await pausing.pause(world.core, CAROL, ["main"], "stolen")
-
-
 def _away(_: Store) -> Any:
     raise OperationalError("BEGIN", {}, Exception("connection refused"))
 
@@ -63,8 +51,12 @@ def _away(_: Store) -> Any:
     ("asked", "stop", "looks_at"),
     # What is recorded at once for a program or a list stops the next call, as it does whenever it comes behind a claim.
     [
-        *((one, stop, "at once") for stop in (rejects, cancels)),
-        *((asked, stop, "later") for asked in (one, several) for stop in (rejects, cancels, pauses)),
+        *((one, stop, "at once") for stop in (stops.reject, stops.withdraw)),
+        *(
+            (asked, stop, "later")
+            for asked in (one, several)
+            for stop in (stops.reject, stops.withdraw, stops.pause)
+        ),
     ],
 )
 async def test_what_a_held_stop_kept_from_being_called_is_not_sent_later(
@@ -83,7 +75,7 @@ async def test_what_a_held_stop_kept_from_being_called_is_not_sent_later(
         if not tried:
             monkeypatch.setattr(Store, "begin", _away)
             with pytest.raises(OperationalError):
-                await stop(world, request.id)
+                await stop(world, request)
             monkeypatch.setattr(Store, "begin", begin)
             tried.append(request.id)
             held.extend(world.core.held.all())
@@ -100,9 +92,9 @@ async def test_what_a_held_stop_kept_from_being_called_is_not_sent_later(
 
     assert top_ups(world) == []
     assert world.core.held.all() == []
-    if stop is not pauses:
+    if stop is not stops.pause:
         await held[0].again()  # the answer of the database may be lost: that is no refusal
         ended = await world.request(request.id)
         rows = await rows_of(world, request) if ended.is_batch else [ended]
-        who = "Stopped by Carol" if stop is rejects else "by the requester"
+        who = "Stopped by Carol" if stop is stops.reject else "by the requester"
         assert {row.state in TERMINAL and who in row.outcome_text for row in rows} == {True}

@@ -23,6 +23,7 @@ from storage.requests import confirmations as consent_rows
 from storage.transaction import Tx
 from tests.services.bulk_requests import a_list, ask_bulk
 from tests.services.outcome_steps import top_ups
+from tests.support import stops
 from tests.support.databases import BACKENDS
 from tests.support.world import ALICE, BOB, CAROL, World, a_world
 from tests.thief.edits import opened
@@ -100,18 +101,6 @@ async def _approved(world: World) -> Request:
     return await world.top_up("10")
 
 
-async def _pause(world: World, _request: Request) -> None:
-    await pausing.pause(world.core, CAROL, ["main"], "stolen key")
-
-
-async def _reject(world: World, request: Request) -> None:
-    await approvals.reject(world.core, request.id, CAROL, reason="stop it")
-
-
-async def _cancel(world: World, request: Request) -> None:
-    await lifecycle.cancel(world.core, request.id, ALICE)
-
-
 async def _is_sent(world: World, request: Request) -> bool:
     if (await world.request(request.id)).state is State.PENDING:
         await world.approve(request)
@@ -179,11 +168,11 @@ async def _gets_none(world: World, reference: str) -> bool:
 
 
 DEEDS = {
-    "pause": Deed(_approved, _pause, _is_sent, _is_paused),
-    "reject": Deed(_pending, _reject, _is_sent, _is_ended),
-    "cancel": Deed(_pending, _cancel, _is_sent, _is_ended),
-    "stop": Deed(_approved, _reject, _is_sent, _is_ended),
-    "withdraw": Deed(_approved, _cancel, _is_sent, _is_ended),
+    "pause": Deed(_approved, stops.pause, _is_sent, _is_paused),
+    "reject": Deed(_pending, stops.reject, _is_sent, _is_ended),
+    "cancel": Deed(_pending, stops.withdraw, _is_sent, _is_ended),
+    "stop": Deed(_approved, stops.reject, _is_sent, _is_ended),
+    "withdraw": Deed(_approved, stops.withdraw, _is_sent, _is_ended),
     "decline": Deed(_asked_to_resume, _decline, _is_resumed, _is_declined),
     "codes": Deed(_gets_codes, _unname, _gets_a_code, _gets_none),
 }
@@ -351,8 +340,8 @@ async def _approved_list(world: World) -> Request:
 
 
 LISTS = {
-    "stop a list": Deed(_approved_list, _reject, _is_sent, _is_ended),
-    "withdraw a list": Deed(_approved_list, _cancel, _is_sent, _is_ended),
+    "stop a list": Deed(_approved_list, stops.reject, _is_sent, _is_ended),
+    "withdraw a list": Deed(_approved_list, stops.withdraw, _is_sent, _is_ended),
 }
 ACTIONS = {"decline": "consent.decline", "codes": "code.name_person", "reject": "request.reject"}
 SO_ALREADY = [*(name for name in DEEDS if name != "pause"), *LISTS]
